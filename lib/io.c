@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* File descriptors become bytes and back, whole: loops over short reads and writes. */
+#include "lib/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+int dwell_io_write(int fd, const void *bytes, size_t count)
+{
+	const char *at = bytes;
+
+	while (count) {
+		ssize_t n = write(fd, at, count);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		count -= (size_t)n;
+	}
+	return 0;
+}
+
+int64_t dwell_io_read(int fd, void *bytes, size_t count)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		ssize_t n = read(fd, (char *)bytes + done, count - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
+int dwell_io_read_file(const char *path, size_t max_bytes, char **ret_text, size_t *ret_bytes)
+{
+	size_t room = 4096, used = 0;
+	char *text = NULL, *grown;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		int64_t n;
+
+		grown = realloc(text, room + 1);
+		if (!grown) {
+			rc = -ENOMEM;
+			break;
+		}
+		text = grown;
+		n = dwell_io_read(fd, text + used, room - used);
+		if (n < 0) {
+			rc = (int)n;
+			break;
+		}
+		used += (size_t)n;
+		if (used < room)
+			break;
+		if (room >= max_bytes) {
+			rc = -EFBIG;
+			break;
+		}
+		room = room * 2 < max_bytes ? room * 2 : max_bytes;
+	}
+	close(fd);
+	if (rc) {
+		free(text);
+		return rc;
+	}
+	text[used] = '\0';
+	*ret_text = text;
+	*ret_bytes = used;
+	return 0;
+}
+
+int64_t dwell_io_read_small(const char *path, char *text, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int64_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = dwell_io_read(fd, text, room - 1);
+	close(fd);
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
+}
+
+uint64_t dwell_io_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

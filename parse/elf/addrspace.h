@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Address spaces while recording: which file is mapped where, per process, over time. Turns
+ * absolute user addresses into frames {file, offset}. Copy-on-write across fork; cleared by exec;
+ * a newer mapping replaces what it overlaps. */
+#ifndef DWELL_PARSE_ELF_ADDRSPACE_H
+#define DWELL_PARSE_ELF_ADDRSPACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "lib/strings.h"
+#include "parse/stack.h"
+
+struct dwell_mapping {
+	uint64_t start, end;  /* [start, end) */
+	uint64_t file_offset; /* of start */
+	uint32_t file;        /* index in the file table */
+};
+
+struct dwell_addrspaces; /* opaque: all processes */
+
+/* Tables are borrowed: files are added to stacks, paths to strings. NULL when out of memory. */
+struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
+					      struct dwell_stacks *stacks);
+void dwell_addrspaces_free(struct dwell_addrspaces *spaces);
+
+/* What a PERF_RECORD_MMAP2 or a line of /proc/PID/maps says. */
+struct dwell_mmap {
+	int32_t pid;
+	uint64_t start, bytes, file_offset;
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, inode_generation;
+	const uint8_t *build_id; /* NULL = not told */
+	uint8_t build_id_bytes;
+	const char *path;        /* as the kernel writes it: "//anon", "[vdso]", "/usr/lib/..." */
+};
+
+/* Adds an executable mapping. 0 or -ENOMEM. */
+int dwell_addrspaces_map(struct dwell_addrspaces *spaces, const struct dwell_mmap *map);
+/* fork: child gets a copy of parent's mappings (shared until either changes). */
+int dwell_addrspaces_fork(struct dwell_addrspaces *spaces, int32_t parent_pid, int32_t child_pid);
+/* exec: the process's mappings are gone. */
+int dwell_addrspaces_exec(struct dwell_addrspaces *spaces, int32_t pid);
+/* The process ended. */
+void dwell_addrspaces_exit(struct dwell_addrspaces *spaces, int32_t pid);
+
+/* Reads the executable lines of /proc/PID/maps (proc_root = "/proc"). 0, -ENOMEM, or -errno when
+ * the process is gone or may not be read. Replaces what was known of pid. */
+int dwell_addrspaces_read_proc(struct dwell_addrspaces *spaces, const char *proc_root,
+			       int32_t pid, struct dwell_err *err);
+
+/* Is the process known? A process never heard of should be read from /proc once. */
+bool dwell_addrspaces_known(const struct dwell_addrspaces *spaces, int32_t pid);
+
+/* Changes whenever pid's mappings change: callers key caches of resolved chains by it. 0 for a
+ * process not known. Never reused for another set of mappings. */
+uint64_t dwell_addrspaces_generation(const struct dwell_addrspaces *spaces, int32_t pid);
+
+/* The mapping that holds address in pid, or NULL. Valid until the next change. O(log n). */
+const struct dwell_mapping *dwell_addrspaces_find(const struct dwell_addrspaces *spaces,
+						  int32_t pid, uint64_t address);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames become names: ELF symbol tables, PLT stubs, vdso, perf-PID.map files, and the names that
+ * the recording machine stored in the trace. Each distinct frame is looked up once; the result is
+ * kept. Only analysis uses this. */
+#ifndef DWELL_PARSE_ELF_SYMBOLS_H
+#define DWELL_PARSE_ELF_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/strings.h"
+#include "parse/stack.h"
+
+/* Why a frame has no name. */
+enum dwell_symbol_status {
+	DWELL_SYMBOL_OK = 0,
+	DWELL_SYMBOL_NO_MAPPING,   /* no file mapped at that address when it was recorded */
+	DWELL_SYMBOL_NO_FILE,      /* the file cannot be opened here */
+	DWELL_SYMBOL_CHANGED,      /* the file here has another build id or inode */
+	DWELL_SYMBOL_STRIPPED,     /* no symbol covers the address */
+	DWELL_SYMBOL_KPTR,         /* kernel addresses were hidden (kptr_restrict) */
+	DWELL_SYMBOL_NO_MAP_FILE,  /* JIT code without a perf-PID.map entry */
+	DWELL_SYMBOL_BAD_FILE,     /* not a usable ELF file */
+	DWELL_SYMBOL_STATUSES
+};
+
+struct dwell_symbols; /* opaque */
+
+struct dwell_symbols_options {
+	const char *symfs; /* prefix for file paths; NULL = none */
+	bool raw;          /* do not demangle */
+};
+
+/* Tables are borrowed and may grow meanwhile. NULL when out of memory. */
+struct dwell_symbols *dwell_symbols_new(struct dwell_strings *strings,
+					const struct dwell_stacks *stacks,
+					const struct dwell_symbols_options *options);
+void dwell_symbols_free(struct dwell_symbols *symbols);
+
+/* The display name of a frame, never NULL: "function", or "[unknown] (file)" with the file's base
+ * name. No annotations (_[k]) and no escaping: sinks add those. *ret_status may be NULL. Valid
+ * until free. */
+const char *dwell_symbols_name(struct dwell_symbols *symbols, uint32_t frame,
+			       enum dwell_symbol_status *ret_status);
+
+/* One sentence for people, e.g. "file changed since it was recorded". */
+const char *dwell_symbol_status_text(enum dwell_symbol_status status);
+
+/* Frames looked up so far without a name, by reason and file: how many per (file, status).
+ * Walks by index; NULL past the last. */
+struct dwell_symbol_failure {
+	uint32_t file;
+	enum dwell_symbol_status status;
+	uint32_t frames;
+};
+const struct dwell_symbol_failure *dwell_symbols_failure(struct dwell_symbols *symbols,
+							 uint32_t index);
+
+/* Demangles a C++ or Rust name: returns a malloc'd string, or NULL if it is not a mangled name. */
+char *dwell_demangle(const char *name);
+
+#endif
