@@ -5,42 +5,91 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
-enum { TID_MAX = 4 << 20 }; /* PID_MAX_LIMIT, include/linux/threads.h */
+enum { TID_ROOM = 2 * TID_ALIAS + 1 };
 
 int tids_init(struct tids *tids)
 {
-	void *slots = mmap(NULL, (TID_MAX + 1) * sizeof(struct tid_slot), PROT_READ | PROT_WRITE,
+	void *slots = mmap(NULL, TID_ROOM * sizeof(struct tid_slot), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (slots == MAP_FAILED)
 		return -ENOMEM;
-	*tids = (struct tids){ slots, TID_MAX + 1, 0 };
+	*tids = (struct tids){ .slots = slots, .room = TID_ROOM };
 	return 0;
 }
 
 void tids_release(struct tids *tids)
 {
 	if (tids->slots)
-		munmap(tids->slots, (TID_MAX + 1) * sizeof(struct tid_slot));
+		munmap(tids->slots, TID_ROOM * sizeof(struct tid_slot));
+	dwell_array_release(&tids->observed);
 	*tids = (struct tids){ 0 };
 }
 
-void tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed)
+/* Drops tids that ended, and doubles, from the sorted list. */
+static void observed_compact(struct tids *tids)
 {
-	struct tid_slot *slot = tids_slot(tids, tid);
+	uint32_t kept = 0;
 
-	tids_end(tids, tid);
-	*slot = (struct tid_slot){ .pid = pid, .observed = observed, .alive = true };
-	tids->observed_alive += observed;
+	for (uint32_t i = 0; i < tids->observed.count; i++) {
+		uint32_t tid = tids->observed.data[i];
+		const struct tid_slot *slot = tids_slot(tids, tid);
+
+		if (slot->alive && slot->observed &&
+		    (!kept || tids->observed.data[kept - 1] != tid))
+			tids->observed.data[kept++] = tid;
+	}
+	tids->observed.count = kept;
 }
 
-void tids_end(struct tids *tids, uint32_t tid)
+static int tid_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count)
+{
+	qsort(tids->observed.data, tids->observed.count, sizeof(uint32_t), tid_compare);
+	observed_compact(tids);
+	*ret_count = tids->observed.count;
+	return tids->observed.data;
+}
+
+int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed)
 {
 	struct tid_slot *slot = tids_slot(tids, tid);
+	uint32_t threads, count;
+
+	if (observed) {
+		if (tids->observed.count > 2 * (uint64_t)tids->observed_alive + 1024)
+			tids_sorted(tids, &count);
+		if (dwell_array_grow(&tids->observed))
+			return -ENOMEM;
+		tids->observed.data[tids->observed.count++] = tid;
+	}
+	tids_end(tids, tid);
+	threads = slot->threads;
+	*slot = (struct tid_slot){ .pid = pid, .observed = observed, .alive = true };
+	slot->threads = threads;
+	if (pid > 0)
+		tids_slot(tids, (uint32_t)pid)->threads++;
+	tids->observed_alive += observed;
+	return 0;
+}
+
+bool tids_end(struct tids *tids, uint32_t tid)
+{
+	struct tid_slot *slot = tids_slot(tids, tid), *leader = NULL;
 
 	if (slot->alive && slot->observed)
 		tids->observed_alive--;
+	if (slot->alive && slot->pid > 0)
+		leader = tids_slot(tids, (uint32_t)slot->pid);
 	slot->alive = slot->declared = slot->observed = slot->counted = false;
+	return leader && leader->threads && --leader->threads == 0;
 }

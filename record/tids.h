@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/array.h"
+
 struct tid_slot {
 	uint64_t exec_ns;     /* time of its last COMM by exec */
 	uint64_t switches_in; /* switch-ins parsed since count_base was read */
@@ -17,12 +19,19 @@ struct tid_slot {
 	bool observed;	      /* a target */
 	bool counted;	      /* count_base is known */
 	bool alive;
+	bool exiting;	  /* EXIT was seen: it is about to end */
+	uint32_t threads; /* of a leader's slot: living threads of its process */
 };
+
+/* Inside a pid namespace tracepoints name threads by tids of the root namespace. Such a tid, until
+ * its own one is learnt, stands above all real tids. */
+enum { TID_ALIAS = 4 << 20 };
 
 struct tids {
 	struct tid_slot *slots;
 	uint32_t room;
-	uint32_t observed_alive; /* threads */
+	uint32_t observed_alive;	/* threads */
+	DWELL_ARRAY(uint32_t) observed; /* their tids, perhaps with some that ended */
 };
 
 /* Room for tids 0 .. max (a kernel's pid_max is at most 4,194,304). 0 or -ENOMEM. */
@@ -35,9 +44,12 @@ static inline struct tid_slot *tids_slot(const struct tids *tids, uint32_t tid)
 	return &tids->slots[tid < tids->room ? tid : 0];
 }
 
-/* A new life begins in the slot. */
-void tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed);
-/* The life ends. */
-void tids_end(struct tids *tids, uint32_t tid);
+/* A new life begins in the slot. 0 or -ENOMEM. */
+int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed);
+/* The life ends. True when it was the last thread of its process. */
+bool tids_end(struct tids *tids, uint32_t tid);
+
+/* The tids observed and alive, sorted; valid until the next begin. */
+const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count);
 
 #endif

@@ -302,3 +302,13 @@ bool dwell_kallsyms_find(const struct dwell_kallsyms *syms, uint64_t address,
 					     .base = syms->bases.data[f->module] };
 	return true;
 }
+
+bool dwell_kallsyms_find_name(const struct dwell_kallsyms *syms, const char *name,
+			      struct dwell_kernel_symbol *ret)
+{
+	for (uint32_t i = 0; i < syms->functions.count; i++)
+		if (syms->functions.data[i].type != TYPE_MARK &&
+		    !strcmp(syms->text + syms->functions.data[i].name, name))
+			return dwell_kallsyms_find(syms, syms->functions.data[i].start, ret);
+	return false;
+}

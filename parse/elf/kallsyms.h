@@ -32,4 +32,9 @@ uint64_t dwell_kallsyms_text(const struct dwell_kallsyms *syms);
 bool dwell_kallsyms_find(const struct dwell_kallsyms *syms, uint64_t address,
 			 struct dwell_kernel_symbol *ret);
 
+/* The first function of that name (of the image before modules): true and *ret. Linear: callers keep what
+ * they found. */
+bool dwell_kallsyms_find_name(const struct dwell_kallsyms *syms, const char *name,
+			      struct dwell_kernel_symbol *ret);
+
 #endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/* argv becomes a child that waits on a pipe until the recording has begun, then becomes the
+ * command. */
+#include "record/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STOP_WAIT_MS = 2000, CANNOT_RUN = 126, NOT_FOUND = 127 };
+
+static int program_check(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+int command_check(char **argv, struct dwell_err *err)
+{
+	const char *search = getenv("PATH");
+	int rc = -ENOENT;
+
+	if (strchr(argv[0], '/')) {
+		rc = program_check(argv[0]);
+	} else {
+		if (!search)
+			search = "/usr/local/bin:/usr/bin:/bin";
+		while (rc && *search) {
+			size_t n = strcspn(search, ":");
+			char path[PATH_MAX];
+			int found;
+
+			snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1, n ? search : ".",
+				 argv[0]);
+			found = program_check(path);
+			rc = found == 0 || found == -EACCES ? found : rc;
+			search += n + (search[n] == ':');
+		}
+	}
+	return rc ? dwell_err_sys(err, rc, "cannot run '%s'", argv[0]) : 0;
+}
+
+/* The child: signals as they were before us, then the command. */
+static void child_run(char **argv, int go_fd, int error_fd)
+{
+	sigset_t none;
+	char byte;
+	int code;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (byte == 's') { /* a pid namespace: one sleep shows under which tid switches name us */
+		const struct timespec nap = { 0, 1000 };
+
+		nanosleep(&nap, NULL);
+	}
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(error_fd, &code, sizeof(code)) < 0)
+		_exit(NOT_FOUND);
+	_exit(code == ENOENT ? NOT_FOUND : CANNOT_RUN);
+}
+
+int command_fork(struct command *command, char **argv, struct dwell_err *err)
+{
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC))
+		return dwell_err_sys(err, -errno, "cannot start '%s'", argv[0]);
+	pid = fork();
+	if (pid < 0)
+		return dwell_err_sys(err, -errno, "cannot start '%s'", argv[0]);
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		child_run(argv, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	*command = (struct command){ .pid = pid, .go_fd = go[1], .error_fd = error[0] };
+	return 0;
+}
+
+int command_go(struct command *command, const char *name, bool nap, struct dwell_err *err)
+{
+	int code = 0;
+	ssize_t n;
+
+	if (write(command->go_fd, nap ? "s" : "g", 1) != 1)
+		return dwell_err_sys(err, -errno, "cannot start '%s'", name);
+	close(command->go_fd);
+	while ((n = read(command->error_fd, &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	close(command->error_fd);
+	if (n != sizeof(code))
+		return 0;
+	return dwell_err_sys(err, -code, "cannot run '%s'", name);
+}
+
+bool command_poll(struct command *command)
+{
+	int status;
+
+	if (!command->pid || command->ended)
+		return command->ended;
+	if (waitpid(command->pid, &status, WNOHANG) != command->pid)
+		return false;
+	command->ended = true;
+	command->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return true;
+}
+
+void command_stop(struct command *command)
+{
+	const struct timespec tick = { 0, 10000000 };
+
+	if (!command->pid || command_poll(command))
+		return;
+	kill(command->pid, SIGTERM);
+	for (int waited_ms = 0; waited_ms < STOP_WAIT_MS && !command_poll(command); waited_ms += 10)
+		nanosleep(&tick, NULL);
+}

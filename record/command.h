@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The command that is recorded: forked early, started once the events are enabled, its exit status
+ * passed through. */
+#ifndef DWELL_RECORD_COMMAND_H
+#define DWELL_RECORD_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+struct command {
+	pid_t pid;    /* 0 = none */
+	int go_fd;    /* writing here lets it run */
+	int error_fd; /* says why it could not */
+	bool ended;
+	int status; /* exit status, 128 + signal, 126 or 127 */
+};
+
+/* Can argv[0] be run? 0, or -ENOENT, -EACCES with err set. */
+int command_check(char **argv, struct dwell_err *err);
+/* Forks; the child waits to be let go. 0 or -errno with err set. */
+int command_fork(struct command *command, char **argv, struct dwell_err *err);
+/* Lets it run; nap: it sleeps once before exec, so that a switch names it. 0, or -errno with err
+ * set when exec failed (status is 126 or 127 then). */
+int command_go(struct command *command, const char *name, bool nap, struct dwell_err *err);
+/* Has it ended? Does not wait. */
+bool command_poll(struct command *command);
+/* Ends it (SIGTERM) if it still runs, and waits a moment for it. */
+void command_stop(struct command *command);
+
+#endif

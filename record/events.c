@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: MIT
+/* A configuration becomes open perf events: one table-like function fills the attributes,
+ * everything else opens, redirects, filters, enables and counts them. */
+#include "record/events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io.h"
+#include "lib/trace_format.h"
+#include "parse/perf/sample.h"
+#include "record/procfs.h"
+#include "record/tracefs.h"
+
+enum {
+	SIDE_RING_BYTES = 512 << 10,
+	RING_MAX_BYTES = 8 << 20,
+	RING_MIN_BYTES = 64 << 10,
+	/* All rings together take at most this part of the memory that is available. */
+	RING_MEMORY_PART = 16,
+	TEST_RING_BYTES = 64 << 10,
+	TEST_TRIES = 8,
+	TEST_SLEEP_NS = 200000,
+};
+
+/* A clock apart by less than this is the same clock, read at another moment. */
+#define CLOCK_SAME_NS 20000000
+
+static int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && errno == EINVAL && (attr->read_format & PERF_FORMAT_LOST)) {
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* before Linux 6.0 */
+		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+uint64_t events_main_sample_type(const struct events *events)
+{
+	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+
+	/* Samples in the main ring are told apart by what they carry, which saves an id in each:
+	 * the tracepoint's own id in RAW, or the period where there are no tracepoints. */
+	type |= events->facts->tracepoints ? PERF_SAMPLE_RAW : PERF_SAMPLE_PERIOD;
+	return type | (events->config->callchains ? PERF_SAMPLE_CALLCHAIN : 0);
+}
+
+static void attr_fill(const struct events *events, enum record_event event,
+		      struct perf_event_attr *attr)
+{
+	const struct record_facts *facts = events->facts;
+
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_period = 1,
+		.sample_type = events_main_sample_type(events),
+		.read_format = PERF_FORMAT_LOST,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(events->ring_bytes / 4),
+		.exclude_kernel = !facts->kernel_chains,
+		.exclude_hv = 1,
+	};
+	switch (event) {
+	case RECORD_CLOCK:
+		attr->exclude_idle = 1;
+		if (!events->config->freq_hz)
+			break;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		attr->sample_period = 1000000000u / events->config->freq_hz;
+		break;
+	case RECORD_SWITCH:
+	case RECORD_WAKING:
+	case RECORD_WAKEUP_NEW:
+		attr->type = PERF_TYPE_TRACEPOINT;
+		attr->config = event == RECORD_SWITCH	? facts->sched_switch.id
+			       : event == RECORD_WAKING ? facts->waking.id
+							: facts->wakeup_new.id;
+		break;
+	case RECORD_STACKS:
+		attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+		break;
+	case RECORD_RECORDS:
+		attr->context_switch = 1;
+		break;
+	default: /* RECORD_SIDE */
+		attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		attr->wakeup_watermark = SIDE_RING_BYTES / 4;
+		break;
+	}
+}
+
+static int fd_keep(struct events *events, int fd, enum record_event event, uint32_t cpu)
+{
+	if (dwell_array_grow(&events->fds)) {
+		close(fd);
+		return -ENOMEM;
+	}
+	events->fds.data[events->fds.count++] = (struct event_fd){ fd, (uint8_t)event, cpu };
+	return 0;
+}
+
+void events_explain(int code, char *text, uint32_t text_bytes)
+{
+	int64_t paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
+
+	if (code == -EACCES || code == -EPERM)
+		snprintf(text, text_bytes,
+			 "kernel.perf_event_paranoid is %lld; run as root, give the capability "
+			 "CAP_PERFMON, or set 'sysctl kernel.perf_event_paranoid=-1'",
+			 (long long)paranoid);
+	else if (code == -EMFILE)
+		snprintf(text, text_bytes, "too many open files; raise 'ulimit -n'");
+	else if (code == -ENOSYS)
+		snprintf(text, text_bytes, "this kernel is built without perf events");
+	else
+		snprintf(text, text_bytes, "%s", strerror(-code));
+}
+
+static int open_failed(struct dwell_err *err, int code, const char *what)
+{
+	char why[256];
+
+	events_explain(code, why, sizeof(why));
+	return dwell_err_set(err, code, "cannot open %s: %s", what, why);
+}
+
+/* Can a tracepoint be opened with its raw bytes, on a CPU, with the kernel part of the stack? */
+static int facts_try_tracepoint(uint64_t id)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = id,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN,
+		.disabled = 1,
+	};
+	int fd = event_open(&attr, -1, 0);
+
+	if (fd == -ENODEV) /* CPU 0 is off */
+		return 0;
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static bool facts_try_kernel(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+	};
+	int fd = event_open(&attr, 0, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int record_facts_read(struct record_facts *facts, struct dwell_err *err)
+{
+	struct dwell_err why = { 0 };
+	int tracefs = -1, rc;
+
+	*facts = (struct record_facts){ .kernel_chains = facts_try_kernel() };
+	rc = tracefs_open(&tracefs, &why);
+	if (!rc)
+		rc = tracefs_format(tracefs, "sched/sched_switch", &facts->switch_format, &why);
+	if (!rc)
+		rc = tracefs_format(tracefs, "sched/sched_waking", &facts->waking_format, &why);
+	if (!rc)
+		rc = tracefs_format(tracefs, "sched/sched_wakeup_new", &facts->wakeup_new_format,
+				    &why);
+	if (tracefs >= 0)
+		close(tracefs);
+	if (!rc)
+		rc = dwell_sched_switch_parse(facts->switch_format, &facts->sched_switch, &why);
+	if (!rc)
+		rc = dwell_sched_waking_parse(facts->waking_format, "sched_waking", &facts->waking,
+					      &why);
+	if (!rc)
+		rc = dwell_sched_waking_parse(facts->wakeup_new_format, "sched_wakeup_new",
+					      &facts->wakeup_new, &why);
+	if (!rc) {
+		rc = facts_try_tracepoint(facts->sched_switch.id);
+		if (rc)
+			open_failed(&why, rc, "tracepoint sched:sched_switch");
+	}
+	facts->tracepoints = rc == 0;
+	snprintf(facts->why_not, sizeof(facts->why_not), "%s", why.msg);
+	return rc == -ENOMEM ? dwell_err_sys(err, rc, "cannot start") : 0;
+}
+
+void record_facts_release(struct record_facts *facts)
+{
+	free(facts->switch_format);
+	free(facts->waking_format);
+	free(facts->wakeup_new_format);
+	*facts = (struct record_facts){ 0 };
+}
+
+/* Walks a list such as "0-3,8". 0, or -EINVAL when it is none. */
+static int cpu_list_each(const char *list, uint32_t limit, void (*fn)(struct events *, uint32_t),
+			 struct events *events)
+{
+	while (*list && *list != '\n') {
+		char *end;
+		unsigned long low = strtoul(list, &end, 10), high = low;
+
+		if (end == list)
+			return -EINVAL;
+		if (*end == '-') {
+			list = end + 1;
+			high = strtoul(list, &end, 10);
+			if (end == list)
+				return -EINVAL;
+		}
+		if (high < low || high >= limit || (*end && *end != ',' && *end != '\n'))
+			return -EINVAL;
+		for (; low <= high; low++)
+			fn(events, (uint32_t)low);
+		list = *end == ',' ? end + 1 : end;
+	}
+	return 0;
+}
+
+static void cpu_online(struct events *events, uint32_t cpu)
+{
+	events->cpus[cpu].online = true;
+	if (cpu >= events->cpu_count)
+		events->cpu_count = cpu + 1;
+}
+
+static void cpu_wanted(struct events *events, uint32_t cpu)
+{
+	events->cpus[cpu].records = true; /* borrowed as a mark until all are read */
+}
+
+static uint64_t ring_bytes_choose(const struct events *events)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_AVPHYS_PAGES);
+	uint64_t share =
+		pages * (uint64_t)sysconf(_SC_PAGESIZE) / RING_MEMORY_PART / events->cpu_count;
+	uint64_t wanted = events->config->ring_bytes ? events->config->ring_bytes : RING_MAX_BYTES;
+	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (!events->config->ring_bytes && share < wanted)
+		wanted = share > RING_MIN_BYTES ? share : RING_MIN_BYTES;
+	while (bytes * 2 <= wanted)
+		bytes *= 2;
+	return bytes;
+}
+
+int events_init(struct events *events, const struct record_config *config,
+		const struct record_facts *facts, struct dwell_err *err)
+{
+	char online[4096];
+	uint32_t wanted = 0;
+
+	*events = (struct events){ .config = config, .facts = facts };
+	events->cpus = calloc(DWELL_TRACE_CPUS_MAX, sizeof(*events->cpus));
+	if (!events->cpus)
+		return dwell_err_sys(err, -ENOMEM, "cannot start");
+	if (dwell_io_read_small("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
+		snprintf(online, sizeof(online), "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	if (cpu_list_each(online, DWELL_TRACE_CPUS_MAX, cpu_online, events) || !events->cpu_count)
+		return dwell_err_set(err, -EINVAL, "cannot read the list of CPUs");
+	if (config->cpus && cpu_list_each(config->cpus, events->cpu_count, cpu_wanted, events))
+		return dwell_err_set(err, -EINVAL, "'%s' is not a list of this machine's CPUs",
+				     config->cpus);
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		struct cpu_events *c = &events->cpus[cpu];
+
+		c->owner_fd = -1;
+		c->online &= !config->cpus || c->records;
+		c->records = false;
+		wanted += c->online;
+	}
+	if (!wanted)
+		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
+	events->ring_bytes = ring_bytes_choose(events);
+	return 0;
+}
+
+void events_release(struct events *events)
+{
+	for (uint32_t i = 0; i < events->fds.count; i++)
+		close(events->fds.data[i].fd);
+	for (uint32_t cpu = 0; events->cpus && cpu < events->cpu_count; cpu++) {
+		ring_unmap(&events->cpus[cpu].main);
+		ring_unmap(&events->cpus[cpu].side);
+	}
+	dwell_array_release(&events->fds);
+	free(events->cpus);
+	*events = (struct events){ 0 };
+}
+
+/* Switches into and out of idle among the records of a test ring. */
+struct idle_seen {
+	uint32_t in, out;
+	uint64_t last_ns;
+};
+
+static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
+{
+	const struct dwell_sched_switch *sw = &events->facts->sched_switch;
+	const struct perf_event_header *record;
+
+	ring_note(ring);
+	while ((record = ring_peek(ring))) {
+		struct dwell_perf_sample sample = { 0 };
+
+		if (record->type == PERF_RECORD_SAMPLE &&
+		    dwell_perf_sample_decode(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+					     record + 1, record->size - sizeof(*record), &sample)) {
+			seen->in += !dwell_tracepoint_number(&sw->next_pid, sample.raw,
+							     sample.raw_bytes);
+			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,
+							      sample.raw_bytes);
+			seen->last_ns = sample.time_ns;
+		}
+		ring_consume(ring, record);
+	}
+	ring_release(ring);
+}
+
+/* Sleeps on the CPU (so that it goes idle and comes back) until both ways were seen, or only one
+ * was however often. */
+static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
+{
+	const struct timespec nap = { 0, TEST_SLEEP_NS };
+	struct perf_event_attr attr;
+	struct idle_seen seen = { 0 };
+	struct ring ring = { 0 };
+	int fd, rc;
+
+	attr_fill(events, RECORD_SWITCH, &attr);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+	attr.disabled = 0;
+	fd = event_open(&attr, -1, (int)cpu);
+	if (fd < 0)
+		return fd;
+	rc = ring_map(&ring, fd, TEST_RING_BYTES);
+	for (unsigned i = 0; !rc && i < TEST_TRIES && !(seen.in && seen.out); i++) {
+		nanosleep(&nap, NULL);
+		test_read(events, &ring, &seen);
+	}
+	if (!rc && seen.last_ns)
+		*ret_offset_ns = (int64_t)(seen.last_ns - dwell_io_now_ns());
+	ring_unmap(&ring);
+	close(fd);
+	events->cpus[cpu].blind = seen.in && !seen.out;
+	return rc;
+}
+
+int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+{
+	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
+	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
+	int64_t offset_ns = 0;
+	int rc = before && one ? 0 : -ENOMEM;
+
+	if (!rc && sched_getaffinity(0, set_bytes, before))
+		rc = -errno;
+	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++) {
+		if (!events->cpus[cpu].online)
+			continue;
+		CPU_ZERO_S(set_bytes, one);
+		CPU_SET_S(cpu, set_bytes, one);
+		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
+			continue;
+		rc = test_cpu(events, cpu, &offset_ns);
+	}
+	if (before && one)
+		sched_setaffinity(0, set_bytes, before);
+	CPU_FREE(before);
+	CPU_FREE(one);
+	if (rc)
+		return open_failed(err, rc, "tracepoint sched:sched_switch");
+	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
+	return 0;
+}
+
+/* Maps a ring of at most *bytes, halving while memory may not be locked. */
+static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
+{
+	int rc;
+
+	while ((rc = ring_map(ring, fd, *bytes)) && (rc == -EPERM || rc == -ENOMEM) &&
+	       *bytes > RING_MIN_BYTES)
+		*bytes /= 2;
+	return rc;
+}
+
+int events_open_side(struct events *events, struct dwell_err *err)
+{
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		struct cpu_events *c = &events->cpus[cpu];
+		uint64_t bytes = SIDE_RING_BYTES;
+		struct perf_event_attr attr;
+		int fd, rc;
+
+		if (!c->online)
+			continue;
+		attr_fill(events, RECORD_SIDE, &attr);
+		attr.disabled = 0;
+		fd = event_open(&attr, -1, (int)cpu);
+		if (fd == -ENODEV) {
+			c->online = false;
+			continue;
+		}
+		if (fd < 0)
+			return open_failed(err, fd, "the mapping events");
+		rc = fd_keep(events, fd, RECORD_SIDE, cpu);
+		if (!rc)
+			rc = ring_map_fitting(&c->side, fd, &bytes);
+		if (rc)
+			return open_failed(err, rc, "a ring buffer");
+	}
+	return 0;
+}
+
+/* Opens one event on a CPU, into the CPU's main ring. */
+static int cpu_event_add(struct events *events, uint32_t cpu, enum record_event event,
+			 const char *filter)
+{
+	struct cpu_events *c = &events->cpus[cpu];
+	struct perf_event_attr attr;
+	int fd, rc;
+
+	attr_fill(events, event, &attr);
+	fd = event_open(&attr, -1, (int)cpu);
+	if (fd < 0)
+		return fd;
+	rc = fd_keep(events, fd, event, cpu);
+	if (rc)
+		return rc;
+	if (c->owner_fd < 0) {
+		c->owner_fd = fd;
+		return ring_map_fitting(&c->main, fd, &events->ring_bytes);
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner_fd) ||
+	    (filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)))
+		return -errno;
+	return 0;
+}
+
+/* Opens the filtered events of a CPU. */
+static int cpu_events_filtered(struct events *events, uint32_t cpu, const struct tidfilter *filter)
+{
+	char text[TIDFILTER_TEXT_BYTES];
+	int rc;
+
+	rc = cpu_event_add(events, cpu, RECORD_SWITCH,
+			   filter ? tidfilter_text(filter, "prev_pid", "next_pid", text) : NULL);
+	if (rc || !events->config->wakers)
+		return rc;
+	if (filter)
+		tidfilter_text(filter, "pid", NULL, text);
+	rc = cpu_event_add(events, cpu, RECORD_WAKING, filter ? text : NULL);
+	return rc ? rc : cpu_event_add(events, cpu, RECORD_WAKEUP_NEW, filter ? text : NULL);
+}
+
+int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
+			 struct dwell_err *err)
+{
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		int rc;
+
+		if (!events->cpus[cpu].online)
+			continue;
+		rc = cpu_event_add(events, cpu, RECORD_CLOCK, NULL);
+		if (!rc)
+			rc = cpu_events_filtered(events, cpu, filter);
+		if (!rc && events->cpus[cpu].blind) {
+			rc = cpu_event_add(events, cpu, RECORD_RECORDS, NULL);
+			events->cpus[cpu].records = true;
+		}
+		if (rc)
+			return open_failed(err, rc, "the scheduler's events");
+	}
+	return 0;
+}
+
+int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *err)
+{
+	int rc = cpu_event_add(events, cpu, RECORD_RECORDS, NULL);
+
+	if (!rc && ioctl(events->fds.data[events->fds.count - 1].fd, PERF_EVENT_IOC_ENABLE, 0))
+		rc = -errno;
+	if (rc)
+		return open_failed(err, rc, "switch records");
+	events->cpus[cpu].records = true;
+	return 0;
+}
+
+/* One event of a task on one CPU; the first on each CPU owns the ring. */
+static int task_event_add(struct events *events, int32_t tid, uint32_t cpu, enum record_event event)
+{
+	struct cpu_events *c = &events->cpus[cpu];
+	struct perf_event_attr attr;
+	int fd, rc;
+
+	attr_fill(events, event, &attr);
+	attr.inherit = events->config->inherit;
+	attr.exclude_idle = 0;
+	if (event == RECORD_CLOCK) { /* no ring of their own for these here */
+		attr.context_switch = 1;
+		attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	}
+	fd = event_open(&attr, tid, (int)cpu);
+	if (fd < 0)
+		return fd;
+	rc = fd_keep(events, fd, event, cpu);
+	if (rc)
+		return rc;
+	if (c->owner_fd < 0) {
+		c->owner_fd = fd;
+		return ring_map_fitting(&c->main, fd, &events->ring_bytes);
+	}
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner_fd) ? -errno : 0;
+}
+
+int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
+{
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		int rc;
+
+		if (!events->cpus[cpu].online)
+			continue;
+		rc = task_event_add(events, tid, cpu, RECORD_CLOCK);
+		if (!rc && events->facts->kernel_chains && events->config->callchains)
+			rc = task_event_add(events, tid, cpu, RECORD_STACKS);
+		if (rc == -ESRCH)
+			return rc;
+		if (rc)
+			return open_failed(err, rc, "events of the target");
+		events->cpus[cpu].records = true;
+	}
+	return 0;
+}
+
+/* Adds the kernel's count and loss of a descriptor to the CPU's totals. */
+static void fd_count(struct events *events, const struct event_fd *e)
+{
+	uint64_t values[2] = { 0, 0 }; /* value, lost */
+	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
+
+	if (read(e->fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
+		return;
+	count->kernel += values[0];
+	count->lost += values[1];
+}
+
+static bool event_is_filtered(uint8_t event)
+{
+	return event == RECORD_SWITCH || event == RECORD_WAKING || event == RECORD_WAKEUP_NEW;
+}
+
+int events_refilter(struct events *events, const struct tidfilter *filter, struct dwell_err *err)
+{
+	uint32_t before = events->fds.count, kept = 0;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++)
+		if (events->cpus[cpu].online)
+			rc = cpu_events_filtered(events, cpu, filter);
+	for (uint32_t i = before; !rc && i < events->fds.count; i++)
+		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			rc = -errno;
+	/* On failure the new ones go and the old ones stay. */
+	for (uint32_t i = 0; i < events->fds.count; i++) {
+		const struct event_fd *e = &events->fds.data[i];
+		bool old = i < before && event_is_filtered(e->event);
+
+		if (rc ? i >= before : old) {
+			ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+			if (!rc)
+				fd_count(events, e);
+			close(e->fd);
+		} else {
+			events->fds.data[kept++] = *e;
+		}
+	}
+	events->fds.count = kept;
+	return rc ? open_failed(err, rc, "the scheduler's events again") : 0;
+}
+
+int events_enable(struct events *events, struct dwell_err *err)
+{
+	for (uint32_t i = 0; i < events->fds.count; i++)
+		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			return open_failed(err, -errno, "an event (enable)");
+	return 0;
+}
+
+void events_disable(struct events *events)
+{
+	for (uint32_t i = 0; i < events->fds.count; i++)
+		ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (uint32_t i = 0; i < events->fds.count; i++)
+		fd_count(events, &events->fds.data[i]);
+}

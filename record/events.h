@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The perf events of a recording: attributes, descriptors, rings, filters, counts. CPU-wide where
+ * tracepoints may be used; per task and CPU where not. */
+#ifndef DWELL_RECORD_EVENTS_H
+#define DWELL_RECORD_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/array.h"
+#include "lib/err.h"
+#include "parse/perf/tracepoint.h"
+#include "record/config.h"
+#include "record/ring.h"
+#include "record/tidfilter.h"
+
+enum record_event {
+	RECORD_CLOCK = 0,  /* cpu-clock: on-CPU stacks; owns the main ring */
+	RECORD_SWITCH,	   /* sched:sched_switch */
+	RECORD_WAKING,	   /* sched:sched_waking */
+	RECORD_WAKEUP_NEW, /* sched:sched_wakeup_new */
+	RECORD_STACKS,	   /* context-switches: switch-out stacks without tracepoints */
+	RECORD_RECORDS,	   /* dummy with context_switch: PERF_RECORD_SWITCH */
+	RECORD_SIDE,	   /* dummy with mmap2, comm, task: a ring of its own */
+	RECORD_EVENTS
+};
+
+/* What the running kernel and our privileges allow. */
+struct record_facts {
+	bool tracepoints;   /* raw tracepoints, CPU-wide */
+	bool kernel_chains; /* perf_event_paranoid <= 1 or CAP_PERFMON */
+	struct dwell_sched_switch sched_switch;
+	struct dwell_sched_waking waking, wakeup_new;
+	char *switch_format, *waking_format, *wakeup_new_format; /* texts, owned */
+	char why_not[512]; /* why tracepoints may not be used, and what would help */
+};
+
+/* Probes. 0 or -ENOMEM; lack of privilege is not an error here. */
+int record_facts_read(struct record_facts *facts, struct dwell_err *err);
+void record_facts_release(struct record_facts *facts);
+
+struct event_fd {
+	int fd;
+	uint8_t event; /* enum record_event */
+	uint32_t cpu;
+};
+
+struct event_count {
+	uint64_t kernel, parsed, lost;
+};
+
+struct cpu_events {
+	bool online;
+	bool blind;   /* no tracepoint arrives while the idle task is current */
+	bool records; /* SWITCH records are on */
+	int owner_fd; /* owns the main ring */
+	struct ring main, side;
+	struct event_count counts[RECORD_EVENTS];
+};
+
+struct events {
+	const struct record_config *config;
+	const struct record_facts *facts;
+	struct cpu_events *cpus;
+	uint32_t cpu_count;
+	uint64_t ring_bytes;
+	DWELL_ARRAY(struct event_fd) fds;
+};
+
+/* Sample types of the records in the rings. */
+uint64_t events_main_sample_type(const struct events *events);
+
+/* Opens nothing yet: finds the CPUs. 0 or -errno with err set. */
+int events_init(struct events *events, const struct record_config *config,
+		const struct record_facts *facts, struct dwell_err *err);
+void events_release(struct events *events);
+
+/* Tests each CPU for tracepoints that do not arrive while its idle task runs, and measures how far
+ * the kernel's clock is from ours (another time namespace): *ret_offset_ns = kernel - ours. */
+int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err);
+
+/* Opens the side events and starts them, so that mappings are followed before /proc is read. */
+int events_open_side(struct events *events, struct dwell_err *err);
+/* Opens the main events of every CPU, disabled; filter NULL = no filter. */
+int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
+			 struct dwell_err *err);
+/* The same for one thread and, if inherit, its children: for the unprivileged levels. -ESRCH when
+ * the thread is gone. */
+int events_open_task(struct events *events, int32_t tid, struct dwell_err *err);
+/* Puts events with another filter in the place of the filtered ones. */
+int events_refilter(struct events *events, const struct tidfilter *filter, struct dwell_err *err);
+/* Turns SWITCH records on for a CPU while recording. */
+int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *err);
+
+int events_enable(struct events *events, struct dwell_err *err);
+/* Disables everything and adds the kernel's counts to counts[]. */
+void events_disable(struct events *events);
+
+/* "perf_event_paranoid is 2; ..." for an error of perf_event_open. */
+void events_explain(int code, char *text, uint32_t text_bytes);
+
+#endif

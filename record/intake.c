@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: MIT
+/* Ring records become trace records: in each pass the side rings' records are taken in between the
+ * events by time, so that every mapping, name and birth older than an event is known before it. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "lib/io.h"
+#include "parse/perf/sample.h"
+#include "record/recording.h"
+
+enum {
+	RELEASE_EVERY = 64, /* records, until their space is given back */
+	FLUSH_EVERY = 1024, /* records, until the buffers are looked at */
+	BREAKS_MAX = 2,	    /* missing switches out of idle that turn SWITCH records on */
+	/* An event is committed some time after it was stamped; a block's promise leaves this much.
+	 */
+	SETTLE_NS = 20000000,
+};
+
+uint64_t recording_now_ns(const struct recording *rec)
+{
+	return dwell_io_now_ns() + (uint64_t)rec->clock_offset_ns;
+}
+
+/* The time of a record: second field of a sample, last of a trailer (both begin with TID, TIME). */
+static uint64_t record_time(const struct perf_event_header *record)
+{
+	const uint8_t *bytes = (const uint8_t *)record;
+	uint64_t time_ns = 0;
+
+	if (record->type == PERF_RECORD_SAMPLE && record->size >= 24)
+		memcpy(&time_ns, bytes + 16, 8);
+	else if (record->type != PERF_RECORD_SAMPLE && record->size >= 24)
+		memcpy(&time_ns, bytes + record->size - 8, 8);
+	return time_ns;
+}
+
+static uint32_t trailer_tid(const struct perf_event_header *record)
+{
+	uint32_t tid;
+
+	memcpy(&tid, (const uint8_t *)record + record->size - 12, 4);
+	return tid;
+}
+
+/* The tid by which the trace knows a thread that a tracepoint names. */
+static uint32_t own_tid(const struct recording *rec, int64_t payload_tid)
+{
+	uint32_t own;
+
+	if (payload_tid <= 0 || payload_tid >= TID_ALIAS)
+		return 0;
+	if (!rec->pid_namespace)
+		return (uint32_t)payload_tid;
+	own = dwell_idmap_find(&rec->own_tids, (uint64_t)payload_tid);
+	return own ? own : (uint32_t)payload_tid + TID_ALIAS;
+}
+
+/* Inside a pid namespace: this thread (as the sample names it, or 0) is that of the tracepoint. */
+static int learn_tid(struct recording *rec, uint64_t time_ns, int64_t payload_tid, uint32_t tid,
+		     int32_t pid)
+{
+	uint32_t alias = (uint32_t)payload_tid + TID_ALIAS;
+	int rc;
+
+	if (!rec->pid_namespace || !tid || tid >= TID_ALIAS || payload_tid <= 0 ||
+	    payload_tid >= TID_ALIAS ||
+	    dwell_idmap_find(&rec->own_tids, (uint64_t)payload_tid) == tid)
+		return 0;
+	rc = dwell_idmap_set(&rec->own_tids, (uint64_t)payload_tid, tid);
+	if (rc || tids_slot(&rec->tids, tid)->declared || !tids_slot(&rec->tids, alias)->declared)
+		return rc;
+	rc = tids_begin(&rec->tids, tid, pid, tids_slot(&rec->tids, alias)->observed);
+	if (rc)
+		return rc;
+	tids_end(&rec->tids, alias);
+	rc = trace_writer_retid(rec->writer, time_ns, (int32_t)alias, (int32_t)tid);
+	return rc ? rc : targets_declare(rec, time_ns, tid, pid, NULL);
+}
+
+/* The stack of a sample's callchain, in the process that the sample names. */
+static int sample_stack(struct recording *rec, const struct dwell_perf_sample *sample, int32_t pid,
+			enum chains_part part, uint32_t *ret_stack)
+{
+	*ret_stack = 0;
+	if (!sample->chain_count)
+		return 0;
+	if (pid > 0 && !dwell_addrspaces_known(rec->spaces, pid) &&
+	    dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL))
+		dwell_addrspaces_exec(rec->spaces, pid); /* gone: known to have nothing */
+	return chains_stack(rec->chains, pid, sample->chain, sample->chain_count, part, ret_stack);
+}
+
+static void comm_copy(char comm[32], const struct dwell_perf_sample *sample, uint16_t offset,
+		      uint16_t bytes)
+{
+	char raw[32] = "";
+
+	if (bytes < sizeof(raw) && (uint32_t)offset + bytes <= sample->raw_bytes)
+		memcpy(raw, sample->raw + offset, bytes);
+	dwell_printable(comm, 32, raw);
+}
+
+/* Makes sure that the trace has a thread before an event names it. */
+static int declare_from(struct recording *rec, uint64_t time_ns, uint32_t tid, int32_t pid,
+			const struct dwell_perf_sample *sample, uint16_t comm_at,
+			uint16_t comm_bytes)
+{
+	char comm[32];
+
+	if (!tid || tids_slot(&rec->tids, tid)->declared)
+		return 0;
+	comm_copy(comm, sample, comm_at, comm_bytes);
+	return targets_declare(rec, time_ns, tid, pid, comm);
+}
+
+static bool observed(const struct recording *rec, uint32_t tid)
+{
+	return tids_slot(&rec->tids, tid)->observed;
+}
+
+/* On a CPU whose idle task hides tracepoints, the next switch is not from idle as it must be. */
+static int check_idle_break(struct recording *rec, uint32_t cpu, uint32_t prev)
+{
+	struct cpu_intake *c = &rec->cpus[cpu];
+	int rc;
+
+	if (rec->filtering || rec->events.cpus[cpu].records || !c->chained || c->current ||
+	    prev == 0 || ++c->idle_breaks < BREAKS_MAX)
+		return 0;
+	rc = events_add_records(&rec->events, cpu, &rec->err);
+	if (rc)
+		return rc;
+	rec->events.cpus[cpu].blind = true;
+	return trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_BOTH, true);
+}
+
+static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
+{
+	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
+	struct cpu_intake *c = &rec->cpus[cpu];
+	int64_t prev_tid = dwell_tracepoint_number(&sw->prev_pid, sample->raw, sample->raw_bytes);
+	int64_t next_tid = dwell_tracepoint_number(&sw->next_pid, sample->raw, sample->raw_bytes);
+	uint64_t state =
+		(uint64_t)dwell_tracepoint_number(&sw->prev_state, sample->raw, sample->raw_bytes);
+	struct trace_record record = {
+		.time_ns = sample->time_ns,
+		.kind = DWELL_REC_SWITCH,
+		.state = dwell_sched_switch_state(sw, state),
+		.preempted = state & sw->preempted_mask,
+	};
+	int32_t pid = (int32_t)sample->pid;
+	int rc = learn_tid(rec, sample->time_ns, prev_tid, sample->tid, pid);
+
+	if (rc)
+		return rc;
+	record.tid = own_tid(rec, prev_tid);
+	record.other = own_tid(rec, next_tid);
+	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
+	    c->next == record.other && c->current == record.other)
+		return 0; /* the other filtered event's copy */
+	rc = check_idle_break(rec, cpu, record.tid);
+	if (rc)
+		return rc;
+	c->prev = record.tid;
+	c->next = c->current = record.other;
+	c->chained = true;
+	if (!rec->config->all && !observed(rec, record.tid) && !observed(rec, record.other)) {
+		rec->passed_over++;
+		return 0;
+	}
+	/* A dying thread's last switch names no process. */
+	if (pid <= 0)
+		pid = tids_slot(&rec->tids, record.tid)->pid;
+	rc = declare_from(rec, sample->time_ns, record.tid, pid, sample, sw->prev_comm,
+			  sw->comm_bytes);
+	if (!rc)
+		rc = declare_from(rec, sample->time_ns, record.other, 0, sample, sw->next_comm,
+				  sw->comm_bytes);
+	if (!rc && record.tid && observed(rec, record.tid))
+		rc = sample_stack(rec, sample, pid, CHAINS_ALL, &record.stack);
+	if (!rc)
+		rc = trace_writer_put(rec->writer, cpu, &record);
+	if (!rec->events.cpus[cpu].records)
+		tids_slot(&rec->tids, record.other)->switches_in++;
+	if (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE) {
+		pid = tids_slot(&rec->tids, record.tid)->pid;
+		if (tids_end(&rec->tids, record.tid))
+			dwell_addrspaces_exit(rec->spaces, pid);
+	}
+	return rc;
+}
+
+static int take_waking(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample,
+		       const struct dwell_sched_waking *waking, unsigned kind)
+{
+	struct cpu_intake *c = &rec->cpus[cpu];
+	int64_t waker =
+		dwell_tracepoint_number(&waking->common_pid, sample->raw, sample->raw_bytes);
+	int64_t woken = dwell_tracepoint_number(&waking->pid, sample->raw, sample->raw_bytes);
+	uint64_t flags = (uint64_t)dwell_tracepoint_number(&waking->common_flags, sample->raw,
+							   sample->raw_bytes);
+	enum dwell_context context = dwell_tracepoint_context(flags);
+	struct trace_record record = { .time_ns = sample->time_ns, .kind = (uint8_t)kind };
+	uint32_t child;
+	int rc = learn_tid(rec, sample->time_ns, waker, sample->tid, (int32_t)sample->pid);
+
+	/* A parent wakes the child that it made last: so the child's tid here is learnt. */
+	child = rec->pid_namespace && kind == DWELL_REC_WAKEUP_NEW
+			? dwell_idmap_find(&rec->forks, sample->tid)
+			: 0;
+	if (!rc && child) {
+		dwell_idmap_remove(&rec->forks, sample->tid);
+		rc = learn_tid(rec, sample->time_ns, woken, child,
+			       tids_slot(&rec->tids, child)->pid);
+	}
+	if (rc)
+		return rc;
+	record.tid = own_tid(rec, woken);
+	record.other = own_tid(rec, waker);
+	record.cpu = waking->target_cpu.bytes
+			     ? (uint32_t)dwell_tracepoint_number(&waking->target_cpu, sample->raw,
+								 sample->raw_bytes)
+			     : cpu;
+	if (!rec->config->all && !observed(rec, record.tid)) {
+		rec->passed_over++;
+		return 0;
+	}
+	if (sample->time_ns < rec->overlap_until_ns && c->woken == record.tid &&
+	    sample->time_ns - c->waking_ns < 20000)
+		return 0; /* the other filtered event's copy */
+	c->woken = record.tid;
+	c->waking_ns = sample->time_ns;
+	if (context == DWELL_CONTEXT_TASK && !record.other)
+		context = DWELL_CONTEXT_IDLE;
+	record.state = (uint8_t)context;
+	rc = declare_from(rec, sample->time_ns, record.tid, 0, sample, waking->comm,
+			  waking->comm_bytes);
+	if (!rc && context == DWELL_CONTEXT_TASK && record.other &&
+	    !tids_slot(&rec->tids, record.other)->declared)
+		rc = targets_declare(rec, sample->time_ns, record.other, (int32_t)sample->pid,
+				     NULL);
+	if (!rc)
+		rc = sample_stack(rec, sample, (int32_t)sample->pid,
+				  context == DWELL_CONTEXT_TASK ? CHAINS_ALL : CHAINS_INTERRUPT,
+				  &record.stack);
+	return rc ? rc : trace_writer_put(rec->writer, cpu, &record);
+}
+
+static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
+{
+	struct trace_record record = { .time_ns = sample->time_ns,
+				       .kind = DWELL_REC_SAMPLE,
+				       .tid = sample->tid,
+				       .other = rec->event_index[RECORD_CLOCK] };
+	int rc;
+
+	/* An exiting thread's sample has tid -1: its time is in its switches all the same. */
+	if (!sample->tid || sample->tid >= TID_ALIAS)
+		return 0;
+	if (!rec->config->all && !observed(rec, record.tid))
+		return 0;
+	if (!tids_slot(&rec->tids, record.tid)->declared) {
+		if (rec->pid_namespace) /* not learnt yet under which tid switches name it */
+			return 0;
+		rc = targets_declare(rec, sample->time_ns, record.tid, (int32_t)sample->pid, NULL);
+		if (rc)
+			return rc;
+	}
+	rc = sample_stack(rec, sample, (int32_t)sample->pid, CHAINS_ALL, &record.stack);
+	return rc ? rc : trace_writer_put(rec->writer, cpu, &record);
+}
+
+/* context-switches: the stack of the switch-out record that follows. */
+static int take_stack(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
+{
+	rec->cpus[cpu].pending_tid = sample->tid;
+	return sample_stack(rec, sample, (int32_t)sample->pid, CHAINS_ALL,
+			    &rec->cpus[cpu].pending_stack);
+}
+
+/* Every sample counts as read; one stamped after the window was closed goes no further. */
+static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
+		       bool closed)
+{
+	struct event_count *counts = rec->events.cpus[cpu].counts;
+	struct dwell_perf_sample sample = { 0 };
+	uint16_t type = 0;
+
+	if (!dwell_perf_sample_decode(events_main_sample_type(&rec->events), record + 1,
+				      record->size - (uint32_t)sizeof(*record), &sample))
+		return dwell_err_set(&rec->err, -EBADMSG,
+				     "the kernel's sample does not have the layout asked for");
+	if (!rec->facts.tracepoints) {
+		bool clock = sample.period != 1;
+
+		counts[clock ? RECORD_CLOCK : RECORD_STACKS].parsed++;
+		return closed  ? 0
+		       : clock ? take_clock(rec, cpu, &sample)
+			       : take_stack(rec, cpu, &sample);
+	}
+	if (sample.raw_bytes >= 8) /* else no tracepoint: four bytes of padding */
+		memcpy(&type, sample.raw, sizeof(type));
+	if (type == rec->facts.sched_switch.id) {
+		counts[RECORD_SWITCH].parsed++;
+		return closed ? 0 : take_switch(rec, cpu, &sample);
+	}
+	if (type == rec->facts.waking.id) {
+		counts[RECORD_WAKING].parsed++;
+		return closed ? 0
+			      : take_waking(rec, cpu, &sample, &rec->facts.waking,
+					    DWELL_REC_WAKING);
+	}
+	if (type == rec->facts.wakeup_new.id) {
+		counts[RECORD_WAKEUP_NEW].parsed++;
+		return closed ? 0
+			      : take_waking(rec, cpu, &sample, &rec->facts.wakeup_new,
+					    DWELL_REC_WAKEUP_NEW);
+	}
+	counts[RECORD_CLOCK].parsed++;
+	return closed ? 0 : take_clock(rec, cpu, &sample);
+}
+
+/* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
+static int take_switch_record(struct recording *rec, uint32_t cpu,
+			      const struct perf_event_header *header, uint64_t time_ns)
+{
+	struct cpu_intake *c = &rec->cpus[cpu];
+	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	struct trace_record record = {
+		.time_ns = time_ns,
+		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
+		.tid = trailer_tid(header),
+		.preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	};
+	struct tid_slot *slot;
+	int rc;
+
+	rec->events.cpus[cpu].counts[RECORD_RECORDS].parsed++;
+	if (record.tid >= TID_ALIAS) /* exiting: -1. Out of the thread that is current */
+		record.tid = c->current;
+	if (!out) {
+		c->current = record.tid;
+		c->chained = true;
+	} else if (rec->pid_namespace && c->current >= TID_ALIAS && !record.tid) {
+		record.tid = c->current; /* of another namespace */
+	}
+	slot = tids_slot(&rec->tids, record.tid);
+	if (!rec->config->all && !slot->observed)
+		return 0;
+	if (record.tid && !slot->declared && slot->exiting)
+		return 0; /* the record behind a thread's last switch */
+	if (out && c->pending_stack && c->pending_tid == record.tid)
+		record.stack = c->pending_stack;
+	c->pending_stack = 0;
+	if (record.tid && !slot->declared && !out) {
+		rc = targets_declare(rec, time_ns, record.tid, 0, NULL);
+		if (rc)
+			return rc;
+	}
+	slot->switches_in += !out;
+	rc = trace_writer_put(rec->writer, cpu, &record);
+	if (!rc && out && slot->exiting && !rec->facts.tracepoints &&
+	    tids_end(&rec->tids, record.tid))
+		dwell_addrspaces_exit(rec->spaces, slot->pid);
+	return rc;
+}
+
+static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_event_header *header,
+		     uint64_t time_ns)
+{
+	struct cpu_intake *c = &rec->cpus[cpu];
+	struct trace_record record = { .time_ns = time_ns, .kind = DWELL_REC_GAP };
+	uint64_t lost[2] = { 0, 0 }; /* id, lost */
+
+	if (header->size >= sizeof(*header) + sizeof(lost))
+		memcpy(lost, header + 1, sizeof(lost));
+	record.value = c->last_ns ? c->last_ns : rec->start_ns;
+	if (record.value > time_ns)
+		record.value = time_ns;
+	record.lost = lost[1];
+	rec->lost += lost[1];
+	rec->recount = true;
+	c->chained = false;
+	c->pending_stack = 0;
+	return trace_writer_put(rec->writer, cpu, &record);
+}
+
+static int take_main(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
+		     uint64_t time_ns)
+{
+	bool closed = rec->end_ns && time_ns > rec->end_ns;
+	int rc;
+
+	rec->records++;
+	if (closed && record->type != PERF_RECORD_SAMPLE)
+		return 0;
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		rc = take_sample(rec, cpu, record, closed);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		rc = take_switch_record(rec, cpu, record, time_ns);
+		break;
+	case PERF_RECORD_LOST:
+		rc = take_lost(rec, cpu, record, time_ns);
+		break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		rc = trace_writer_throttle(rec->writer, time_ns, cpu,
+					   record->type == PERF_RECORD_THROTTLE,
+					   rec->event_index[RECORD_CLOCK]);
+		break;
+	default:
+		rc = side_record(rec, cpu, record, time_ns);
+		break;
+	}
+	if (time_ns > rec->cpus[cpu].last_ns)
+		rec->cpus[cpu].last_ns = time_ns;
+	return rc;
+}
+
+/* Takes a CPU's events stamped before before_ns. */
+static int drain_main(struct recording *rec, uint32_t cpu, uint64_t before_ns)
+{
+	struct ring *ring = &rec->events.cpus[cpu].main;
+	const struct perf_event_header *record;
+	int rc = 0;
+
+	if (!ring->page)
+		return 0;
+	for (uint32_t n = 1; !rc && (record = ring_peek(ring)); n++) {
+		uint64_t time_ns = record_time(record);
+
+		if (time_ns >= before_ns)
+			break;
+		rc = take_main(rec, cpu, record, time_ns);
+		ring_consume(ring, record);
+		if (n % RELEASE_EVERY == 0)
+			ring_release(ring);
+		if (!rc && n % FLUSH_EVERY == 0 && trace_writer_full(rec->writer))
+			rc = trace_writer_flush(rec->writer,
+						rec->last_pass_ns > SETTLE_NS
+							? rec->last_pass_ns - SETTLE_NS
+							: 0,
+						&rec->err);
+	}
+	ring_release(ring);
+	if (ring->broken && !rc)
+		rc = dwell_err_set(&rec->err, -EBADMSG, "the ring buffer of CPU %u is corrupt",
+				   cpu);
+	return rc;
+}
+
+/* The CPU whose side ring has the earliest record; false when all are empty. */
+static bool side_first(struct recording *rec, uint32_t *ret_cpu, uint64_t *ret_time_ns)
+{
+	bool found = false;
+
+	for (uint32_t cpu = 0; cpu < rec->events.cpu_count; cpu++) {
+		struct ring *ring = &rec->events.cpus[cpu].side;
+		const struct perf_event_header *record = ring->page ? ring_peek(ring) : NULL;
+		uint64_t time_ns = record ? record_time(record) : 0;
+
+		if (!record || (found && time_ns >= *ret_time_ns))
+			continue;
+		found = true;
+		*ret_cpu = cpu;
+		*ret_time_ns = time_ns;
+	}
+	return found;
+}
+
+static int take_side(struct recording *rec, uint32_t cpu, uint64_t time_ns)
+{
+	struct ring *ring = &rec->events.cpus[cpu].side;
+	const struct perf_event_header *record = ring_peek(ring);
+	int rc = 0;
+
+	rec->records++;
+	if (record->type == PERF_RECORD_LOST)
+		rec->rescan = true;
+	else if (!rec->end_ns || time_ns <= rec->end_ns)
+		rc = side_record(rec, cpu, record, time_ns);
+	ring_consume(ring, record);
+	ring_release(ring);
+	return rc;
+}
+
+int intake_pass(struct recording *rec)
+{
+	uint64_t time_ns;
+	uint32_t cpu;
+	int rc = 0;
+
+	rec->last_pass_ns = rec->pass_ns;
+	rec->pass_ns = recording_now_ns(rec);
+	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
+		if (rec->events.cpus[cpu].main.page)
+			ring_note(&rec->events.cpus[cpu].main);
+	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
+		if (rec->events.cpus[cpu].side.page)
+			ring_note(&rec->events.cpus[cpu].side);
+	while (!rc && side_first(rec, &cpu, &time_ns)) {
+		for (uint32_t i = 0; !rc && i < rec->events.cpu_count; i++)
+			rc = drain_main(rec, i, time_ns);
+		if (!rc)
+			rc = take_side(rec, cpu, time_ns);
+	}
+	for (cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++)
+		rc = drain_main(rec, cpu, UINT64_MAX);
+	if (rc && !rec->err.code)
+		dwell_err_sys(&rec->err, rc, "cannot record");
+	return rc;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of one recording, shared by the files of this room: what was asked, the open events,
+ * the tables, the trace, and what was met so far. */
+#ifndef DWELL_RECORD_RECORDING_H
+#define DWELL_RECORD_RECORDING_H
+
+#include "lib/idmap.h"
+#include "parse/elf/addrspace.h"
+#include "record/chains.h"
+#include "record/config.h"
+#include "record/events.h"
+#include "record/tids.h"
+#include "record/trace_writer.h"
+
+/* What the event stream of a CPU told last. */
+struct cpu_intake {
+	uint64_t last_ns;     /* time of the last record */
+	uint32_t current;     /* tid running, as far as known */
+	bool chained;	      /* current is known from a switch */
+	uint32_t idle_breaks; /* switches out of idle that never came */
+	/* The last switch and waking, to drop what two filtered events both delivered. */
+	uint32_t prev, next, woken;
+	uint64_t switch_ns, waking_ns;
+	/* A switch-out's stack that came ahead of its record. */
+	uint32_t pending_tid, pending_stack;
+};
+
+struct recording {
+	const struct record_config *config;
+	struct record_facts facts;
+	struct events events;
+	struct dwell_strings *strings;
+	struct dwell_stacks *stacks;
+	struct dwell_addrspaces *spaces;
+	struct chains *chains;
+	struct tids tids;
+	struct trace_writer *writer;
+	struct cpu_intake *cpus;
+	uint32_t event_index[RECORD_EVENTS]; /* in the trace's event table */
+	struct dwell_err err;		     /* the first failure */
+
+	bool filtering; /* tracepoints carry a tid filter */
+	struct tidfilter filter;
+	bool refilter;		   /* a target is outside the filter: make a new one */
+	uint64_t overlap_until_ns; /* two filtered events may deliver the same until then */
+	uint64_t passed_over;	   /* events of threads that are no targets, since the last look */
+
+	bool pid_namespace;	     /* tracepoint tids are not ours */
+	struct dwell_idmap own_tids; /* root namespace tid -> ours */
+	struct dwell_idmap forks;    /* our parent tid -> our child tid, until its first wakeup */
+
+	int64_t clock_offset_ns;	/* kernel's CLOCK_MONOTONIC - ours */
+	uint64_t start_ns, end_ns;	/* window, on the trace's clock; 0 = open */
+	uint64_t pass_ns, last_pass_ns; /* when this pass and the one before noted the rings */
+
+	bool recount;	  /* events were lost: read switch counts */
+	bool rescan;	  /* side records were lost: read /proc again */
+	uint64_t records; /* read from the rings */
+	uint64_t lost;
+	int32_t own_pid;
+};
+
+/* Now, on the trace's clock. */
+uint64_t recording_now_ns(const struct recording *rec);
+
+/* --- intake.c: one pass over the rings. 0 or -errno with rec->err set. */
+int intake_pass(struct recording *rec);
+
+/* --- side.c: mappings, names, births and deaths. 0 or -errno. */
+int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
+		uint64_t time_ns);
+
+/* --- targets.c */
+/* Makes the threads asked for targets, reads their mappings, and puts them into the trace. May be
+ * called again: takes in what is new. 0, or -errno with err set (no such process). */
+int targets_collect(struct recording *rec, struct dwell_err *err);
+/* Makes one thread a target. -ESRCH when it is gone. */
+int targets_add(struct recording *rec, int32_t pid, int32_t tid);
+/* Is a thread of this process to be observed in a whole-system recording? */
+bool targets_want(struct recording *rec, int32_t pid);
+/* The trace learns that tid exists, before the first event that names it. comm may be NULL. */
+int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32_t pid,
+		    const char *comm);
+/* Builds the filter for the targets of now and puts it in force. */
+int targets_refilter(struct recording *rec);
+
+/* --- snapshot.c: states of all targets from /proc, draining the rings meanwhile. */
+int snapshot_states(struct recording *rec, enum dwell_state_phase phase);
+/* Switch counts of all targets, after a loss. */
+int snapshot_counts(struct recording *rec);
+
+#endif

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: MIT
+/* A configuration becomes a finished trace: the order of opening, reading /proc and enabling here
+ * is what makes the window's edges exact (Documentation/design.md, "The window"). */
+#include "record/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io.h"
+#include "record/command.h"
+#include "record/procfs.h"
+#include "record/recording.h"
+
+enum {
+	WAIT_MS = 100,	       /* the longest time between two looks at the rings */
+	FLUSH_NS = 1000000000, /* what a killed recorder loses at most */
+	RETUNE_NS = 1000000000,
+	PASSED_OVER_MAX = 20000, /* events of others in RETUNE_NS that are worth a new filter */
+	FINAL_PASSES = 3,
+};
+
+/* The inode of the first pid namespace, PROC_PID_INIT_INO (include/linux/proc_ns.h). */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+
+struct session {
+	struct recording rec;
+	struct command command;
+	const struct session_ops *ops;
+	struct pollfd *fds;
+	uint32_t fd_count;
+	uint64_t flushed_ns, progress_ns, retuned_ns, counted_ns;
+	uint64_t cpu_before_ns;
+};
+
+static uint64_t cpu_used_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void files_limit_raise(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static bool in_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE;
+}
+
+/* Without tracepoints single tasks can be followed, the whole system cannot. */
+static int level_check(struct session *s, struct dwell_err *err)
+{
+	const struct record_config *config = s->rec.config;
+	char line[768];
+
+	if (s->rec.facts.tracepoints)
+		return 0;
+	if (config->all || config->cpus)
+		return dwell_err_set(err, -EPERM, "cannot record the whole system: %s",
+				     s->rec.facts.why_not);
+	snprintf(line, sizeof(line),
+		 "recording without tracepoints (%.400s): exact running and waiting times, %s; no "
+		 "wakers",
+		 s->rec.facts.why_not,
+		 s->rec.facts.kernel_chains ? "switch-out stacks"
+					    : "stacks of running user code only");
+	s->ops->notice(s->ops->user, line);
+	return 0;
+}
+
+static int tables_open(struct session *s, struct dwell_err *err)
+{
+	struct recording *rec = &s->rec;
+
+	rec->strings = dwell_strings_new();
+	rec->stacks = dwell_stacks_new();
+	if (!rec->strings || !rec->stacks || tids_init(&rec->tids))
+		return dwell_err_sys(err, -ENOMEM, "cannot start");
+	rec->spaces = dwell_addrspaces_new(rec->strings, rec->stacks);
+	rec->cpus = calloc(rec->events.cpu_count, sizeof(*rec->cpus));
+	if (!rec->spaces || !rec->cpus)
+		return dwell_err_sys(err, -ENOMEM, "cannot start");
+	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->chains, err);
+}
+
+static int facts_clock(struct trace_writer *w, const struct recording *rec, const char *when)
+{
+	static const struct {
+		const char *name;
+		clockid_t clock;
+	} clocks[] = { { "realtime", CLOCK_REALTIME }, { "boottime", CLOCK_BOOTTIME } };
+	char key[64];
+	int rc;
+
+	snprintf(key, sizeof(key), "clock.%s.monotonic_ns", when);
+	rc = trace_writer_info_u64(w, key, recording_now_ns(rec));
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		snprintf(key, sizeof(key), "clock.%s.%s_ns", when, clocks[i].name);
+		rc = trace_writer_info_u64(w, key, clock_ns(clocks[i].clock));
+	}
+	return rc;
+}
+
+static int facts_write(struct session *s)
+{
+	const struct record_config *config = s->rec.config;
+	struct trace_writer *w = s->rec.writer;
+	const struct record_facts *facts = &s->rec.facts;
+	char boot[64] = "", key[128];
+	struct utsname uts;
+	int rc;
+
+	uname(&uts);
+	if (dwell_io_read_small("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
+		boot[strcspn(boot, "\n")] = '\0';
+	const struct {
+		const char *key, *value;
+	} texts[] = {
+		{ "dwell.version", DWELL_VERSION },
+		{ "host.name", uts.nodename },
+		{ "kernel.release", uts.release },
+		{ "arch", uts.machine },
+		{ "boot.id", boot },
+		{ "command", config->command_line },
+		{ "level", facts->tracepoints ? "tracepoints" : "records" },
+		{ "level.missing", facts->why_not },
+		{ "kernel.symbols", chains_kernel_hidden(s->rec.chains) ? "hidden" : "read" },
+	};
+	const struct {
+		const char *key;
+		uint64_t value;
+	} numbers[] = {
+		{ "cpus", s->rec.events.cpu_count },
+		{ "rate.hz", config->freq_hz },
+		{ "ring.bytes", s->rec.events.ring_bytes },
+		{ "mode.all_threads", config->all && config->uid < 0 && !config->cpus },
+		{ "mode.switches", 1 },
+		{ "mode.wakings", facts->tracepoints && config->wakers },
+		{ "mode.callchains", config->callchains },
+		{ "mode.pid_namespace", s->rec.pid_namespace },
+	};
+	rc = facts_clock(w, &s->rec, "start");
+	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
+		rc = trace_writer_info(w, texts[i].key, texts[i].value);
+	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
+		rc = trace_writer_info_u64(w, numbers[i].key, numbers[i].value);
+	for (uint32_t i = 0; !rc && i < config->labels.count; i++) {
+		snprintf(key, sizeof(key), "label.%s", config->labels.data[i].key);
+		rc = trace_writer_info(w, key, config->labels.data[i].value);
+	}
+	return rc;
+}
+
+static int event_table_write(struct session *s)
+{
+	const struct record_config *config = s->rec.config;
+	const struct record_facts *facts = &s->rec.facts;
+	const struct {
+		enum record_event event;
+		bool wanted;
+		const char *name, *format;
+	} rows[] = {
+		{ RECORD_CLOCK, true, "cpu-clock", "" },
+		{ RECORD_SWITCH, facts->tracepoints, "sched:sched_switch", facts->switch_format },
+		{ RECORD_WAKING, facts->tracepoints && config->wakers, "sched:sched_waking",
+		  facts->waking_format },
+		{ RECORD_WAKEUP_NEW, facts->tracepoints && config->wakers, "sched:sched_wakeup_new",
+		  facts->wakeup_new_format },
+		{ RECORD_STACKS, !facts->tracepoints && facts->kernel_chains, "context-switches",
+		  "" },
+	};
+	uint32_t next = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < sizeof(rows) / sizeof(*rows); i++) {
+		bool clock = rows[i].event == RECORD_CLOCK;
+		uint64_t period = !clock ? 1 : config->freq_hz ? 1000000000u / config->freq_hz : 0;
+
+		s->rec.event_index[rows[i].event] = UINT32_MAX;
+		if (!rows[i].wanted)
+			continue;
+		s->rec.event_index[rows[i].event] = next++;
+		rc = trace_writer_event(s->rec.writer, rows[i].name, rows[i].format, clock, period,
+					clock ? config->freq_hz : 0);
+	}
+	return rc;
+}
+
+static int cpu_table_write(struct session *s)
+{
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && cpu < s->rec.events.cpu_count; cpu++) {
+		const struct cpu_events *c = &s->rec.events.cpus[cpu];
+		enum dwell_witness witness = !s->rec.facts.tracepoints ? DWELL_WITNESS_RECORD
+					     : c->records	       ? DWELL_WITNESS_BOTH
+								       : DWELL_WITNESS_TRACEPOINT;
+
+		if (c->online)
+			rc = trace_writer_cpu(s->rec.writer, s->rec.start_ns, cpu, witness, true);
+	}
+	return rc;
+}
+
+/* Opens all events of a privileged recording, in the order that leaves no hole: mappings are
+ * followed before /proc is read, and events run before states are read. */
+static int open_tracepoints(struct session *s, struct dwell_err *err)
+{
+	struct recording *rec = &s->rec;
+	uint32_t count;
+	const uint32_t *tids;
+	int rc = events_open_side(&rec->events, err);
+
+	if (!rc)
+		rc = targets_collect(rec, err);
+	if (!rc && s->command.pid)
+		rc = targets_add(rec, s->command.pid, s->command.pid);
+	if (rc)
+		return rc;
+	rec->filtering = !rec->config->all && !rec->pid_namespace;
+	if (rec->filtering) {
+		tids = tids_sorted(&rec->tids, &count);
+		tidfilter_build(&rec->filter, tids, count,
+				rec->config->inherit ? proc_last_pid() : -1);
+		rec->refilter = false;
+	}
+	return events_open_cpu_wide(&rec->events, rec->filtering ? &rec->filter : NULL, err);
+}
+
+static int open_tasks(struct session *s, struct dwell_err *err)
+{
+	int rc = targets_collect(&s->rec, err);
+
+	if (!rc && s->command.pid)
+		rc = targets_add(&s->rec, s->command.pid, s->command.pid);
+	if (rc && s->rec.err.code && !err->code)
+		*err = s->rec.err;
+	return rc;
+}
+
+static int poll_table(struct session *s)
+{
+	const struct events *events = &s->rec.events;
+
+	s->fds = calloc(2 * (size_t)events->cpu_count + 1, sizeof(*s->fds));
+	if (!s->fds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < events->fds.count; i++) {
+		const struct event_fd *e = &events->fds.data[i];
+
+		if (e->event == RECORD_SIDE || e->fd == events->cpus[e->cpu].owner_fd)
+			s->fds[s->fd_count++] = (struct pollfd){ .fd = e->fd, .events = POLLIN };
+	}
+#ifdef SYS_pidfd_open
+	if (s->command.pid) {
+		int fd = (int)syscall(SYS_pidfd_open, s->command.pid, 0); /* Linux 5.3 */
+
+		if (fd >= 0)
+			s->fds[s->fd_count++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
+#endif
+	return 0;
+}
+
+/* Waits for records, the command's end, a signal, or a moment before until_ns (0 = no limit). */
+static void session_wait(struct session *s, uint64_t until_ns)
+{
+	uint64_t now_ns = recording_now_ns(&s->rec), left_ms;
+	int wait_ms = WAIT_MS;
+
+	if (until_ns) {
+		left_ms = until_ns > now_ns ? (until_ns - now_ns) / 1000000 : 0;
+		wait_ms = left_ms < WAIT_MS ? (int)left_ms : WAIT_MS;
+	}
+	poll(s->fds, s->fd_count, wait_ms);
+}
+
+/* Side records were lost: what they told is read again. */
+static int rescan(struct session *s)
+{
+	struct recording *rec = &s->rec;
+	uint32_t count;
+	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+
+	rec->rescan = false;
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t pid = (int32_t)tids[i];
+
+		if (tids_slot(&rec->tids, tids[i])->pid == pid)
+			dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL);
+	}
+	return targets_collect(rec, &rec->err);
+}
+
+/* What is looked after once a second, or as soon as a pass asked for it. */
+static int session_tend(struct session *s, uint64_t now_ns)
+{
+	struct recording *rec = &s->rec;
+	bool second = now_ns - s->retuned_ns >= RETUNE_NS;
+	int rc = 0;
+
+	if (rec->rescan && second)
+		rc = rescan(s);
+	if (!rc && second && rec->config->cgroup)
+		rc = targets_collect(rec, &rec->err);
+	if (!rc && rec->filtering &&
+	    (rec->refilter || (second && rec->passed_over > PASSED_OVER_MAX)))
+		rc = targets_refilter(rec);
+	if (!rc && rec->recount && second)
+		rc = snapshot_counts(rec);
+	if (second) {
+		s->retuned_ns = now_ns;
+		rec->passed_over = 0;
+	}
+	if (!rc && (trace_writer_full(rec->writer) || now_ns - s->flushed_ns >= FLUSH_NS)) {
+		s->flushed_ns = now_ns;
+		/* Events stamped before the pass was begun may still be on their way. */
+		rc = trace_writer_flush(rec->writer,
+					rec->last_pass_ns > FLUSH_NS ? rec->last_pass_ns : 0,
+					&rec->err);
+	}
+	return rc;
+}
+
+static void session_progress(struct session *s, uint64_t now_ns)
+{
+	struct session_progress p;
+
+	if (!s->ops->progress || now_ns - s->progress_ns < FLUSH_NS)
+		return;
+	s->progress_ns = now_ns;
+	p = (struct session_progress){
+		.elapsed_ns = now_ns - s->rec.start_ns,
+		.records = s->rec.records,
+		.lost = s->rec.lost,
+		.bytes = trace_writer_bytes(s->rec.writer),
+		.threads = s->rec.tids.observed_alive,
+	};
+	s->ops->progress(s->ops->user, &p);
+}
+
+/* Is there a reason to end the recording? */
+static bool session_over(struct session *s, uint64_t now_ns, uint64_t until_ns)
+{
+	const struct record_config *config = s->rec.config;
+
+	if (s->ops->stop(s->ops->user) || (until_ns && now_ns >= until_ns))
+		return true;
+	if (s->command.pid)
+		if (command_poll(&s->command))
+			return true;
+	if (config->max_bytes && trace_writer_bytes(s->rec.writer) >= config->max_bytes) {
+		s->ops->notice(s->ops->user, "the trace has reached --max-size; stopped");
+		return true;
+	}
+	if (!config->all && !s->command.pid && !config->cgroup && !s->rec.tids.observed_alive) {
+		s->ops->notice(s->ops->user, "all targets have ended; stopped");
+		return true;
+	}
+	return false;
+}
+
+/* -D: the command runs, mappings and births are followed, and nothing else yet. */
+static int session_delay(struct session *s)
+{
+	uint64_t until_ns = recording_now_ns(&s->rec) + s->rec.config->delay_ns;
+	int rc = 0;
+
+	while (!rc && s->rec.config->delay_ns && recording_now_ns(&s->rec) < until_ns &&
+	       !s->ops->stop(s->ops->user) && !command_poll(&s->command)) {
+		session_wait(s, until_ns);
+		rc = intake_pass(&s->rec);
+	}
+	return rc;
+}
+
+static int session_start(struct session *s, struct dwell_err *err)
+{
+	struct recording *rec = &s->rec;
+	bool delayed = rec->config->delay_ns > 0;
+	int rc = poll_table(s);
+
+	if (!rc && delayed && s->command.pid)
+		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
+	if (!rc)
+		rc = session_delay(s);
+	if (!rc)
+		rc = events_enable(&rec->events, err);
+	if (rc)
+		return dwell_err_sys(err, rc, "cannot start");
+	rec->start_ns = recording_now_ns(rec);
+	s->cpu_before_ns = cpu_used_ns();
+	s->flushed_ns = s->retuned_ns = rec->start_ns;
+	rc = trace_writer_info_u64(rec->writer, "window.start_ns", rec->start_ns);
+	if (!rc)
+		rc = cpu_table_write(s);
+	if (!rc)
+		rc = intake_pass(rec);
+	if (!rc && !delayed && s->command.pid)
+		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
+	return rc ? rc : snapshot_states(rec, DWELL_PHASE_START);
+}
+
+static int session_loop(struct session *s)
+{
+	struct recording *rec = &s->rec;
+	uint64_t until_ns = rec->config->duration_ns ? rec->start_ns + rec->config->duration_ns : 0;
+	uint64_t now_ns = recording_now_ns(rec);
+	int rc = 0;
+
+	while (!rc && !session_over(s, now_ns, until_ns)) {
+		session_wait(s, until_ns);
+		rc = intake_pass(rec);
+		now_ns = recording_now_ns(rec);
+		if (!rc)
+			rc = session_tend(s, now_ns);
+		session_progress(s, now_ns);
+	}
+	return rc;
+}
+
+static int symbol_named(void *user, uint32_t frame)
+{
+	return trace_writer_symbol(user, frame);
+}
+
+static int coverage_write(struct session *s)
+{
+	struct recording *rec = &s->rec;
+	uint64_t dropped = 0;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
+		const struct cpu_events *c = &rec->events.cpus[cpu];
+
+		for (unsigned e = 0; !rc && c->online && e < RECORD_RECORDS; e++) {
+			const struct event_count *n = &c->counts[e];
+
+			if (rec->event_index[e] == UINT32_MAX)
+				continue;
+			rc = trace_writer_coverage(rec->writer, rec->event_index[e], cpu, n->kernel,
+						   n->parsed, n->lost,
+						   c->blind && e == RECORD_SWITCH);
+			if (e == RECORD_WAKING && n->kernel > n->parsed + n->lost)
+				dropped += n->kernel - n->parsed - n->lost;
+		}
+	}
+	return rc ? rc : trace_writer_info_u64(rec->writer, "wakings.dropped", dropped);
+}
+
+static int facts_finish(struct session *s)
+{
+	const struct chains_stats *chains = chains_stats(s->rec.chains);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} numbers[] = {
+		{ "window.end_ns", s->rec.end_ns },
+		{ "recorder.cpu_ns", cpu_used_ns() - s->cpu_before_ns },
+		{ "records", s->rec.records },
+		{ "records.lost", s->rec.lost },
+		{ "chains.truncated", chains->truncated },
+		{ "chains.junk_cut", chains->junk_cut },
+	};
+	int rc = facts_clock(s->rec.writer, &s->rec, "end");
+
+	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
+		rc = trace_writer_info_u64(s->rec.writer, numbers[i].key, numbers[i].value);
+	return rc;
+}
+
+/* Closes the window and writes the rest. After a failure whatever still can be written is. */
+static int session_finish(struct session *s, int failed)
+{
+	struct recording *rec = &s->rec;
+	int rc = failed ? failed : snapshot_states(rec, DWELL_PHASE_STOP);
+	int rc_finish;
+
+	rec->end_ns = recording_now_ns(rec);
+	events_disable(&rec->events);
+	for (int i = 0; !rc && i < FINAL_PASSES; i++)
+		rc = intake_pass(rec);
+	if (!rc && rec->recount)
+		rc = snapshot_counts(rec);
+	if (!rc)
+		rc = chains_finish(rec->chains, symbol_named, rec->writer);
+	rc_finish = coverage_write(s);
+	if (!rc_finish)
+		rc_finish = facts_finish(s);
+	if (!rc_finish)
+		rc_finish = trace_writer_finish(rec->writer, &rec->err);
+	return rc ? rc : rc_finish;
+}
+
+static void session_release(struct session *s)
+{
+	struct recording *rec = &s->rec;
+
+	trace_writer_close(rec->writer);
+	events_release(&rec->events);
+	chains_free(rec->chains);
+	dwell_addrspaces_free(rec->spaces);
+	dwell_stacks_free(rec->stacks);
+	dwell_strings_free(rec->strings);
+	dwell_idmap_release(&rec->own_tids);
+	dwell_idmap_release(&rec->forks);
+	tids_release(&rec->tids);
+	record_facts_release(&rec->facts);
+	free(rec->cpus);
+	free(s->fds);
+}
+
+static int session_open(struct session *s, struct dwell_err *err)
+{
+	struct recording *rec = &s->rec;
+	int rc;
+
+	files_limit_raise();
+	rec->own_pid = getpid();
+	rec->pid_namespace = in_pid_namespace();
+	rc = record_facts_read(&rec->facts, err);
+	if (!rc)
+		rc = level_check(s, err);
+	if (!rc && rec->config->command)
+		rc = command_check(rec->config->command, err);
+	if (!rc)
+		rc = events_init(&rec->events, rec->config, &rec->facts, err);
+	if (!rc)
+		rc = tables_open(s, err);
+	if (!rc && rec->facts.tracepoints)
+		rc = events_test_cpus(&rec->events, &rec->clock_offset_ns, err);
+	if (!rc && rec->config->command)
+		rc = command_fork(&s->command, rec->config->command, err);
+	if (!rc)
+		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
+				       rec->stacks, &rec->writer, err);
+	if (!rc) {
+		rc = facts_write(s);
+		if (!rc)
+			rc = event_table_write(s);
+		if (rc)
+			dwell_err_sys(err, rc, "cannot write '%s'", rec->config->output);
+	}
+	return rc;
+}
+
+int session_run(const struct record_config *config, const struct session_ops *ops,
+		struct session_result *ret_result, struct dwell_err *err)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int rc, rc_finish;
+
+	*ret_result = (struct session_result){ 0 };
+	if (!s)
+		return dwell_err_sys(err, -ENOMEM, "cannot start");
+	s->rec.config = config;
+	s->ops = ops;
+	rc = session_open(s, err);
+	if (!rc)
+		rc = s->rec.facts.tracepoints ? open_tracepoints(s, err) : open_tasks(s, err);
+	if (!rc)
+		rc = session_start(s, err);
+	if (!rc)
+		rc = session_loop(s);
+	if (s->rec.start_ns) {
+		rc_finish = session_finish(s, rc);
+		rc = rc ? rc : rc_finish;
+		ret_result->recorded = true;
+		ret_result->lost = s->rec.lost;
+	}
+	if (rc && s->rec.err.code && !err->code)
+		*err = s->rec.err;
+	if (rc)
+		dwell_err_sys(err, rc, "cannot record");
+	command_stop(&s->command);
+	ret_result->command_status = s->command.status;
+	session_release(s);
+	free(s);
+	return rc;
+}

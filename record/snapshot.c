@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/* /proc becomes STATE and COUNT records: what each target does at the recording's start and end,
+ * and how often it was switched in after a loss. A reading counts only if the thread did not run
+ * meanwhile. */
+#include <errno.h>
+#include <string.h>
+
+#include "record/procfs.h"
+#include "record/recording.h"
+
+/* Reading one thread takes tens of microseconds; the rings are looked at this often meanwhile. */
+enum { DRAIN_EVERY = 64 };
+
+static int state_text(struct recording *rec, int32_t pid, int32_t tid, struct dwell_event *event)
+{
+	struct proc_stack_frame frames[PROC_STACK_MAX];
+	struct proc_syscall call;
+	char wchan[PROC_SYMBOL_BYTES];
+	int count, rc;
+
+	proc_read_syscall(pid, tid, &call);
+	event->u.state.syscall = call.number;
+	memcpy(event->u.state.args, call.args, sizeof(call.args));
+	rc = proc_read_wchan(pid, tid, wchan, sizeof(wchan))
+		     ? 0
+		     : dwell_strings_add(rec->strings, wchan, strlen(wchan), &event->u.state.wchan);
+	count = proc_read_stack(pid, tid, frames);
+	if (!rc && count > 0)
+		rc = chains_proc_stack(rec->chains, frames, count, &event->stack);
+	return rc;
+}
+
+static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwell_state_phase phase)
+{
+	struct tid_slot *slot = tids_slot(&rec->tids, (uint32_t)tid);
+	struct dwell_event event = { .kind = DWELL_EVENT_STATE };
+	struct proc_schedstat before = { 0 }, after = { 0 };
+	struct proc_stat stat;
+	int rc;
+
+	event.u.state.counted = !proc_read_schedstat(pid, tid, &before);
+	event.u.state.syscall = -1;
+	if (proc_read_stat(pid, tid, &stat))
+		return 0; /* gone */
+	event.u.state.state = (uint8_t)dwell_task_state_of(stat.state);
+	event.u.state.phase = (uint8_t)phase;
+	if (event.u.state.state != DWELL_TASK_RUNNING && pid != rec->own_pid) {
+		rc = state_text(rec, pid, tid, &event);
+		if (rc)
+			return rc;
+	}
+	event.time_ns = recording_now_ns(rec);
+	event.u.state.counted &= !proc_read_schedstat(pid, tid, &after);
+	event.u.state.stable = event.u.state.counted && before.switches_in == after.switches_in;
+	event.u.state.run_ns = after.run_ns;
+	event.u.state.wait_ns = after.wait_ns;
+	event.u.state.switches_in = after.switches_in;
+	if (phase == DWELL_PHASE_START && event.u.state.stable && !slot->counted) {
+		slot->counted = true;
+		slot->count_base = after.switches_in;
+		slot->switches_in = 0;
+	}
+	return trace_writer_state(rec->writer, tid, &event);
+}
+
+int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
+{
+	uint32_t count, *tids;
+	const uint32_t *sorted = tids_sorted(&rec->tids, &count);
+	int rc = 0;
+
+	/* Births while we read move the list. */
+	tids = malloc((count + 1) * sizeof(*tids));
+	if (!tids)
+		return -ENOMEM;
+	memcpy(tids, sorted, count * sizeof(*tids));
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
+
+		if (tids[i] < TID_ALIAS && slot->alive && slot->pid > 0)
+			rc = state_read(rec, slot->pid, (int32_t)tids[i], phase);
+		if (!rc && i % DRAIN_EVERY == DRAIN_EVERY - 1)
+			rc = intake_pass(rec);
+	}
+	free(tids);
+	return rc;
+}
+
+int snapshot_counts(struct recording *rec)
+{
+	uint32_t count;
+	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+	int rc = 0;
+
+	rec->recount = false;
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
+		struct proc_schedstat stat;
+
+		if (tids[i] >= TID_ALIAS || slot->pid <= 0 ||
+		    proc_read_schedstat(slot->pid, (int32_t)tids[i], &stat))
+			continue;
+		rc = trace_writer_count(rec->writer, recording_now_ns(rec), (int32_t)tids[i],
+					stat.switches_in);
+	}
+	return rc;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/* What the user asked for becomes a set of observed tids, their mappings and their names in the
+ * trace, and a filter that keeps everybody else's events out of the rings. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/cgroups.h"
+#include "record/procfs.h"
+#include "record/recording.h"
+
+bool targets_want(struct recording *rec, int32_t pid)
+{
+	struct proc_ids ids;
+
+	if (rec->config->uid < 0)
+		return true;
+	return !proc_read_ids(pid, pid, &ids) && ids.uid == rec->config->uid;
+}
+
+int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32_t pid,
+		    const char *comm)
+{
+	struct tid_slot *slot = tids_slot(&rec->tids, tid);
+	struct trace_thread thread = { .pid = pid > 0 ? pid : -1,
+				       .tid = (int32_t)tid,
+				       .uid = UINT32_MAX };
+	struct proc_stat stat = { 0 };
+	struct proc_ids ids = { .uid = UINT32_MAX };
+	char cgroup[PATH_MAX];
+	int rc = 0;
+
+	if (slot->declared)
+		return 0;
+	if (tid < TID_ALIAS && pid <= 0)
+		thread.pid = pid = slot->pid > 0 ? slot->pid : proc_tgid_of((int32_t)tid);
+	if (pid <= 0)
+		thread.pid = -1;
+	if (!slot->alive) {
+		rc = tids_begin(&rec->tids, tid, pid > 0 ? pid : 0,
+				rec->config->all && (rec->config->uid < 0 ||
+						     (pid > 0 && targets_want(rec, pid))));
+		if (rc)
+			return rc;
+	}
+	if (pid > 0 && !proc_read_stat(pid, (int32_t)tid, &stat)) {
+		thread.flags |= stat.kernel ? DWELL_THREAD_FLAG_KERNEL : 0;
+		proc_read_ids(pid, (int32_t)tid, &ids);
+		if (!proc_read_cgroup(pid, cgroup, sizeof(cgroup)))
+			rc = dwell_strings_add(rec->strings, cgroup, strlen(cgroup),
+					       &thread.cgroup);
+	}
+	/* The name in the event is of its moment, /proc's of now. */
+	if (!comm || !*comm)
+		comm = slot->comm ? dwell_strings_get(rec->strings, slot->comm) : stat.comm;
+	if (!rc)
+		rc = dwell_strings_add(rec->strings, comm, strlen(comm), &slot->comm);
+	if (rc)
+		return rc;
+	thread.comm = slot->comm;
+	thread.uid = ids.uid;
+	thread.ns_pid = ids.ns_pid;
+	thread.ns_tid = ids.ns_tid;
+	thread.flags |= slot->observed ? DWELL_THREAD_FLAG_OBSERVED : 0;
+	thread.flags |= pid == rec->own_pid ? DWELL_THREAD_FLAG_RECORDER : 0;
+	slot->declared = true;
+	return trace_writer_thread(rec->writer, time_ns, &thread);
+}
+
+int targets_add(struct recording *rec, int32_t pid, int32_t tid)
+{
+	struct tid_slot *slot = tids_slot(&rec->tids, (uint32_t)tid);
+	struct dwell_err err = { 0 };
+	int rc;
+
+	if (!dwell_addrspaces_known(rec->spaces, pid)) {
+		rc = dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, &err);
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc) /* gone, or a kernel thread, or not ours: nothing is mapped */
+			dwell_addrspaces_exec(rec->spaces, pid);
+	}
+	if (slot->alive && slot->observed)
+		return 0;
+	rc = tids_begin(&rec->tids, (uint32_t)tid, pid, true);
+	if (rc)
+		return rc;
+	rec->refilter |= rec->filtering && !tidfilter_covers(&rec->filter, (uint32_t)tid);
+	if (!rec->facts.tracepoints) {
+		rc = events_open_task(&rec->events, tid, &rec->err);
+		if (rc == -ESRCH) {
+			tids_end(&rec->tids, (uint32_t)tid);
+			return rc;
+		}
+		if (rc)
+			return rc;
+	}
+	return targets_declare(rec, recording_now_ns(rec), (uint32_t)tid, pid, NULL);
+}
+
+static int collect_tid(void *user, int32_t pid, int32_t tid)
+{
+	int rc = targets_add(user, pid, tid);
+
+	return rc == -ESRCH ? 0 : rc;
+}
+
+static int collect_pid(void *user, int32_t pid)
+{
+	int rc = proc_each_tid(pid, collect_tid, user);
+
+	return rc == -ENOENT || rc == -ESRCH ? 0 : rc;
+}
+
+static int collect_wanted_pid(void *user, int32_t pid)
+{
+	return targets_want(user, pid) ? collect_pid(user, pid) : 0;
+}
+
+static int collect_pids(struct recording *rec, struct dwell_err *err)
+{
+	for (uint32_t i = 0; i < rec->config->pids.count; i++) {
+		int32_t pid = rec->config->pids.data[i];
+		int rc = proc_each_tid(pid, collect_tid, rec);
+
+		if (rc == -ENOENT && proc_tgid_of(pid) > 0)
+			return dwell_err_set(err, -ESRCH,
+					     "%d is a thread of process %d; use -t %d, or -p %d",
+					     pid, proc_tgid_of(pid), pid, proc_tgid_of(pid));
+		if (rc == -ENOENT)
+			return dwell_err_set(err, -ESRCH, "there is no process %d", pid);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int collect_tids(struct recording *rec, struct dwell_err *err)
+{
+	for (uint32_t i = 0; i < rec->config->tids.count; i++) {
+		int32_t tid = rec->config->tids.data[i], pid = proc_tgid_of(tid);
+		int rc = pid > 0 ? targets_add(rec, pid, tid) : -ESRCH;
+
+		if (rc == -ESRCH)
+			return dwell_err_set(err, rc, "there is no thread %d", tid);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int targets_collect(struct recording *rec, struct dwell_err *err)
+{
+	char folder[PATH_MAX];
+	int rc = 0;
+
+	if (rec->config->all)
+		rc = proc_each_pid(collect_wanted_pid, rec);
+	if (!rc)
+		rc = collect_pids(rec, err);
+	if (!rc)
+		rc = collect_tids(rec, err);
+	if (!rc && rec->config->cgroup) {
+		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder), err);
+		if (!rc)
+			rc = cgroups_each_pid(folder, collect_pid, rec);
+	}
+	if (rc && rec->err.code && err && !err->code)
+		*err = rec->err;
+	return rc ? dwell_err_sys(err, rc, "cannot take in the targets") : 0;
+}
+
+int targets_refilter(struct recording *rec)
+{
+	enum { OVERLAP_NS = 1000000 };
+	uint32_t count;
+	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+	struct tidfilter filter;
+	int rc;
+
+	rec->refilter = false;
+	rec->passed_over = 0;
+	tidfilter_build(&filter, tids, count, rec->config->inherit ? proc_last_pid() : -1);
+	rc = events_refilter(&rec->events, &filter, &rec->err);
+	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
+	if (!rc)
+		rec->filter = filter;
+	return rc;
+}
