@@ -42,9 +42,9 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 	slot->comm = slot->open_comm = entry->comm;
 	slot->waker = DWELL_THREAD_NONE;
 	slot->state = slot->born ? SLOT_RUNNABLE : SLOT_FRESH;
-	slot->detail = DWELL_RUNNABLE_NEW;
+	slot->detail = slot->born ? DWELL_RUNNABLE_NEW : 0;
 	slot->counted = slot->born;
-	slot->gap_seen = slot->born ? tl->gaps.count : 0;
+	slot->gap_seen = slot->born ? tl->gap_open : 0;
 	return true;
 }
 
@@ -154,7 +154,7 @@ static void slot_open_on(const struct dwell_timeline *tl, struct slot *slot, uin
 	slot->origin = DWELL_ORIGIN_NONE;
 	slot->lost = false;
 	slot->kept_gap = 0;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
 }
 
 void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns,
@@ -166,7 +166,13 @@ void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns
 	slot->cpu = DWELL_CPU_NONE;
 	slot->stack = 0;
 	slot->woken = slot->lost = slot->counted = false;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
+}
+
+/* True if gaps that it has not answered for reach beyond its evidence. */
+static bool slot_gaps_unseen(const struct dwell_timeline *tl, const struct slot *slot)
+{
+	return slot->gap_seen < tl->gaps.count && tl->gap_end_ns > slot->evidence_ns;
 }
 
 void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
@@ -175,7 +181,7 @@ void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 		/* Gaps of other CPUs cannot hide a switch-out on its own. */
 		if (slot->lost)
 			slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
-	} else if (slot->gap_seen < tl->gaps.count) {
+	} else if (slot_gaps_unseen(tl, slot)) {
 		slot_unknown(tl, slot, max_u64(tl->gaps.data[slot->gap_seen], slot->evidence_ns),
 			     DWELL_UNKNOWN_LOST);
 	}
@@ -252,10 +258,28 @@ static void slot_count_wait(struct dwell_timeline *tl, const struct slot *slot, 
 	tl->stats.waits_with_waking += waking;
 }
 
-/* A thread never seen before was woken: it was off its CPU since the window began, and not
- * runnable; no more is known of that wait. */
+/* A waking takes effect: the interval before it ends, the thread is runnable. */
+static void slot_wake(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns)
+{
+	slot->woken = true;
+	if (slot->state == SLOT_BLOCKED) {
+		slot_count_wait(tl, slot, time_ns, true);
+		slot_emit(tl, slot, time_ns, DWELL_STATE_BLOCKED, slot->detail, 0);
+	} else {
+		slot_close(tl, slot, time_ns, 0);
+	}
+	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
+}
+
+/* A thread never seen before was woken, and was not on a CPU then: so it was off since the window
+ * began, and not runnable; no more is known of that wait. */
 static void slot_confirm_fresh(struct dwell_timeline *tl, struct slot *slot)
 {
+	if (slot->detail) { /* woken twice, so it ran between */
+		slot_missed(tl, slot);
+		slot_wake(tl, slot, slot->waking_ns);
+		return;
+	}
 	slot_count_wait(tl, slot, slot->waking_ns, true);
 	slot_emit(tl, slot, slot->waking_ns, DWELL_STATE_BLOCKED, DWELL_TASK_OTHER, 0);
 	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
@@ -295,19 +319,6 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 	slot->account.switches_in++;
 }
 
-/* A waking takes effect: the interval before it ends, the thread is runnable. */
-static void slot_wake(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns)
-{
-	slot->woken = true;
-	if (slot->state == SLOT_BLOCKED) {
-		slot_count_wait(tl, slot, time_ns, true);
-		slot_emit(tl, slot, time_ns, DWELL_STATE_BLOCKED, slot->detail, 0);
-	} else {
-		slot_close(tl, slot, time_ns, 0);
-	}
-	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
-}
-
 void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 	      const struct slot_out *out)
 {
@@ -334,7 +345,7 @@ void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 	slot->cpu = cpu->index;
 	slot->stack = out->stack;
 	slot->origin = out->stack ? DWELL_ORIGIN_SWITCH : DWELL_ORIGIN_NONE;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
 	if (out->state == DWELL_TASK_RUNNING) {
 		slot->account.switches_involuntary++;
 		slot->woken = false;
@@ -387,13 +398,9 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 	slot_settle_gaps(tl, slot);
 	switch (slot->state) {
 	case SLOT_FRESH:
-		if (!slot->woken) { /* the next switch tells whether it was on a CPU */
-			slot_set_waker(slot, event, time_ns);
-			return;
-		}
-		slot_confirm_fresh(tl, slot);
-		slot_missed(tl, slot);
-		break;
+		slot->detail = slot->woken; /* the next switch tells whether it was on a CPU */
+		slot_set_waker(slot, event, time_ns);
+		return;
 	case SLOT_ON:
 	case SLOT_START:
 		tl->stats.useless_wakings++;
@@ -424,7 +431,7 @@ void slot_born(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 	if (slot->state == SLOT_FRESH && !slot->woken) { /* the table does not tell its birth */
 		slot->born = slot->counted = true;
 		slot->begin_ns = slot->since_ns = time_ns;
-		slot->gap_seen = tl->gaps.count;
+		slot->gap_seen = tl->gap_open;
 		slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_NEW);
 	}
 	if (slot->state != SLOT_RUNNABLE || slot->detail != DWELL_RUNNABLE_NEW)
@@ -463,11 +470,16 @@ void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_
 				slot->kept_gap = tl->cpus.data[slot->cpu].gap;
 			return;
 		}
-		slot->gap_seen = tl->gaps.count;
+		slot->gap_seen = tl->gap_open;
 		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
 			slot->evidence_ns = max_u64(slot->evidence_ns, time_ns);
 		return;
 	}
+	/* More switches than events, and no known gap to blame: it ran unseen. */
+	if (slot->counted && !slot_gaps_unseen(tl, slot) &&
+	    (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) &&
+	    switches_in > slot->count_base + slot->account.switches_in)
+		slot_missed(tl, slot);
 	slot_settle_gaps(tl, slot);
 	slot->count_base = switches_in - slot->account.switches_in;
 	slot->counted = true;
@@ -555,7 +567,7 @@ void slot_finish(struct dwell_timeline *tl, struct slot *slot, bool may_run)
 {
 	if (slot->begin_ns > tl->end_ns)
 		slot->begin_ns = slot->since_ns = tl->end_ns;
-	if (!slot->stopped)
+	if (!slot->stopped && (slot->exit_ns == UINT64_MAX || slot->state == SLOT_ON))
 		slot_settle_gaps(tl, slot);
 	if (slot->exit_ns != UINT64_MAX) {
 		/* Its last switch was not recorded (perf lets go of a dying thread before): it

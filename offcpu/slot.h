@@ -93,9 +93,11 @@ struct dwell_timeline {
 	DWELL_ARRAY(struct slot) slots; /* by thread index */
 	DWELL_ARRAY(struct cpu) cpus;
 	struct cpu nowhere; /* stands in for the CPU of events that name none */
-	/* Gap i: the earliest start of gaps i and later, so that one look answers for all gaps
-	 * that a thread has not seen. */
+	/* Gap i: the earliest start of gaps i and later, so that one look answers for all gaps that
+	 * a thread has not seen. */
 	DWELL_ARRAY(uint64_t) gaps;
+	uint64_t gap_end_ns; /* the latest end of a gap */
+	uint32_t gap_open;   /* gaps below are over */
 	struct dwell_timeline_stats stats;
 };
 
