@@ -160,6 +160,8 @@ static void slot_open_on(const struct dwell_timeline *tl, struct slot *slot, uin
 void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns,
 		  enum dwell_unknown why)
 {
+	if (slot->state == SLOT_BLOCKED && slot->woken)
+		from_ns = slot->since_ns; /* its next switch-in would have told: waiting or woken */
 	if (slot->state != SLOT_UNKNOWN || slot->detail != why)
 		slot_close(tl, slot, max_u64(from_ns, slot->since_ns), 0);
 	slot_open(slot, SLOT_UNKNOWN, (uint8_t)why);
@@ -470,9 +472,10 @@ void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_
 				slot->kept_gap = tl->cpus.data[slot->cpu].gap;
 			return;
 		}
-		slot->gap_seen = tl->gap_open;
-		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
+		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) {
+			slot->gap_seen = tl->gap_open;
 			slot->evidence_ns = max_u64(slot->evidence_ns, time_ns);
+		}
 		return;
 	}
 	/* More switches than events, and no known gap to blame: it ran unseen. */
@@ -537,7 +540,7 @@ void slot_reading(struct dwell_timeline *tl, const struct dwell_event *event, ui
 		slot_seed(tl, slot, event, time_ns);
 		return;
 	}
-	if (slot->state == SLOT_START)
+	if (slot->state == SLOT_START && !slot_gaps_unseen(tl, slot))
 		slot_resolve_start(tl, slot, event);
 	if (event->u.state.counted)
 		slot_count(tl, slot, event->u.state.switches_in, time_ns);
@@ -563,18 +566,28 @@ void slot_stopped(struct dwell_timeline *tl, const struct dwell_event *event, ui
 	slot->stopped = true;
 }
 
+/* Its last switch was not recorded (perf lets go of a dying thread before): it ended when last
+ * heard of, which was when it left a CPU after announcing its exit, or then. */
+static void slot_finish_exited(struct dwell_timeline *tl, struct slot *slot)
+{
+	if (slot->since_ns < slot->exit_ns && !slot->stopped) {
+		slot_settle_gaps(tl, slot);
+		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
+			slot_missed(tl, slot); /* it ran to exit */
+	}
+	slot_end(tl, slot, max_u64(slot->exit_ns, slot->since_ns));
+}
+
 void slot_finish(struct dwell_timeline *tl, struct slot *slot, bool may_run)
 {
 	if (slot->begin_ns > tl->end_ns)
 		slot->begin_ns = slot->since_ns = tl->end_ns;
-	if (!slot->stopped && (slot->exit_ns == UINT64_MAX || slot->state == SLOT_ON))
-		slot_settle_gaps(tl, slot);
 	if (slot->exit_ns != UINT64_MAX) {
-		/* Its last switch was not recorded (perf lets go of a dying thread before): it
-		 * ended when last heard of. */
-		slot_end(tl, slot, max_u64(slot->exit_ns, slot->since_ns));
+		slot_finish_exited(tl, slot);
 		return;
 	}
+	if (!slot->stopped)
+		slot_settle_gaps(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken && !may_run)
 		slot_confirm_fresh(tl, slot);
 	slot_close(tl, slot, tl->end_ns, 0);
