@@ -181,8 +181,13 @@ void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->state == SLOT_ON && slot->cpu != DWELL_CPU_NONE) {
 		/* Gaps of other CPUs cannot hide a switch-out on its own. */
-		if (slot->lost)
-			slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
+		bool woken = slot->woken && slot->waking_ns >= slot->lost_ns;
+
+		if (!slot->lost)
+			return;
+		tl->stats.useless_wakings -= woken;
+		slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
+		slot->woken = woken;
 	} else if (slot_gaps_unseen(tl, slot)) {
 		slot_unknown(tl, slot, max_u64(tl->gaps.data[slot->gap_seen], slot->evidence_ns),
 			     DWELL_UNKNOWN_LOST);
@@ -227,8 +232,9 @@ bool slot_adopt(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cp
 	if ((slot->state != SLOT_FRESH && slot->state != SLOT_UNKNOWN) ||
 	    slot->evidence_ns > cpu->since_ns)
 		return false;
-	if (slot->state == SLOT_FRESH && slot->woken)
-		tl->stats.useless_wakings++;
+	if (slot->waking_ns < cpu->since_ns)
+		slot->woken = false;
+	tl->stats.useless_wakings += slot->woken;
 	slot_close(tl, slot, cpu->since_ns, 0);
 	slot_open_on(tl, slot, cpu->index);
 	return true;
@@ -304,6 +310,8 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 		slot_missed(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken)
 		slot_confirm_fresh(tl, slot);
+	if (slot->state == SLOT_UNKNOWN && slot->woken)
+		slot_wake(tl, slot, slot->waking_ns);
 	if (slot->state == SLOT_START) {
 		slot->woken = false;
 		slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_START);
@@ -343,6 +351,8 @@ void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 	slot_settle_gaps(tl, slot);
 	if (slot->state != SLOT_ON && slot->state != SLOT_UNKNOWN)
 		slot_missed(tl, slot);
+	if (slot->state == SLOT_UNKNOWN)
+		slot->woken = false;
 	slot_close(tl, slot, time_ns, out->witness);
 	slot->cpu = cpu->index;
 	slot->stack = out->stack;
@@ -397,10 +407,14 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		return;
 	}
 	time_ns = slot_time(tl, slot, time_ns);
-	slot_settle_gaps(tl, slot);
+	if (slot->state != SLOT_ON)
+		slot_settle_gaps(tl, slot);
 	switch (slot->state) {
 	case SLOT_FRESH:
-		slot->detail = slot->woken; /* the next switch tells whether it was on a CPU */
+		slot->detail = slot->woken;
+		slot_set_waker(slot, event, time_ns);
+		return;
+	case SLOT_UNKNOWN: /* as FRESH: the next switch tells whether it was on a CPU */
 		slot_set_waker(slot, event, time_ns);
 		return;
 	case SLOT_ON:
@@ -417,7 +431,7 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		 * and gone to sleep again. */
 		slot_missed(tl, slot);
 		break;
-	default: /* BLOCKED, UNKNOWN */
+	default: /* BLOCKED */
 		break;
 	}
 	slot_set_waker(slot, event, time_ns);
