@@ -58,7 +58,8 @@ void dwell_stacks_free(struct dwell_stacks *stacks);
 
 /* Find-or-add. Each returns 0 or -ENOMEM (-EINVAL if an id given does not exist) and the id in
  * *ret_id. Ids count up from 0 for files, from 1 for frames and nodes (0 = none). A file is found
- * again by all its members except build_id. */
+ * again by all its members except build_id; but two build ids that differ are two files, and an
+ * entry without one takes it from the file that finds it. */
 int dwell_stacks_add_file(struct dwell_stacks *stacks, const struct dwell_file *file,
 			  uint32_t *ret_id);
 int dwell_stacks_add_frame(struct dwell_stacks *stacks, uint32_t file, uint64_t offset,
