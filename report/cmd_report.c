@@ -100,15 +100,20 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 }
 
 /* Takes VIEW off the operands. A file of such a name can be given as ./NAME or with -i. */
-static char **take_view(struct report_opts *opts, char **operands)
+static int take_operands(struct report_opts *opts, char **operands, struct dwell_err *err)
 {
-	opts->view = &views[0];
+	opts->view = NULL;
 	for (unsigned i = 0; *operands && i < sizeof(views) / sizeof(views[0]); i++)
-		if (!strcmp(*operands, views[i].name)) {
+		if (!strcmp(*operands, views[i].name))
 			opts->view = &views[i];
-			return operands + 1;
-		}
-	return operands;
+	if (opts->view)
+		operands++;
+	else if (operands[0] && operands[1])
+		return dwell_err_set(err, -EINVAL, "'%s' is not a view: summary or threads",
+				     operands[0]);
+	else
+		opts->view = &views[0];
+	return filter_opts_finish(&opts->filters, operands, err);
 }
 
 static int print_view(const struct report_opts *opts, const struct dwell_view *view, FILE *out,
@@ -164,7 +169,7 @@ int dwell_cmd_report(int argc, char **argv)
 	int status, rc;
 
 	rc = dwell_opt_parse(opts_table, &usage, argc, argv, 0, set_option, &opts, &err);
-	if (rc > 0 && !filter_opts_finish(&opts.filters, take_view(&opts, argv + rc), &err))
+	if (rc > 0 && !take_operands(&opts, argv + rc, &err))
 		status = report(&opts);
 	else
 		status = rc == -ECANCELED ? DWELL_EXIT_OK : command_fail(&err, DWELL_EXIT_USAGE);

@@ -87,7 +87,9 @@ static int add_line(struct builder *b, const struct dwell_row *row, uint32_t com
 {
 	struct dwell_summary *summary = b->summary;
 	enum summary_state state = state_of(row);
-	bool censored = row->longest_ns && row->censored_ns >= row->longest_ns;
+	/* How long a thread ran at a time is not known per place: samples tell only how often. */
+	uint64_t longest_ns = state == SUMMARY_RUNNING ? 0 : row->longest_ns;
+	bool censored = longest_ns && row->censored_ns >= longest_ns;
 	struct summary_line *line;
 	uint32_t where, index;
 	uint64_t key;
@@ -109,9 +111,8 @@ static int add_line(struct builder *b, const struct dwell_row *row, uint32_t com
 	line = &summary->lines.data[index - 1];
 	line->ns += row->ns;
 	line->count += row->count;
-	if (row->longest_ns > line->longest_ns ||
-	    (row->longest_ns == line->longest_ns && censored)) {
-		line->longest_ns = row->longest_ns;
+	if (longest_ns > line->longest_ns || (longest_ns == line->longest_ns && censored)) {
+		line->longest_ns = longest_ns;
 		line->censored = censored;
 	}
 	return 0;

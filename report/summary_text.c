@@ -171,8 +171,9 @@ static void print_asides(const struct dwell_summary *summary, FILE *out)
 	for (unsigned i = 0; i < SUMMARY_ASIDES; i++) {
 		if (!summary->asides[i].threads)
 			continue;
-		fprintf(out, "%s%s %s %s", before, text_count(number, summary->asides[i].threads),
-			names[i], text_share(share, summary->asides[i].ns, summary->observed_ns));
+		fprintf(out, "%s%s %s (%s)", before, names[i],
+			text_count(number, summary->asides[i].threads),
+			text_share(share, summary->asides[i].ns, summary->observed_ns));
 		before = ", ";
 	}
 	if (*before == ',')
