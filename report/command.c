@@ -27,19 +27,23 @@ int command_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
 
 int command_output_close(FILE *out, const char *path, struct dwell_err *err)
 {
-	int failed = ferror(out), cause = EIO;
+	bool failed = ferror(out);
+	int cause = 0;
 
-	errno = 0;
-	if (fflush(out)) {
-		failed = 1;
-		cause = errno ? errno : EIO;
+	if (failed) { /* long ago, errno is gone: one more byte tells why */
+		clearerr(out);
+		putc('\n', out);
 	}
-	if (out != stdout && fclose(out) && !failed) {
-		failed = 1;
-		cause = errno ? errno : EIO;
+	if (fflush(out)) {
+		failed = true;
+		cause = errno;
+	}
+	if (out != stdout && fclose(out)) {
+		failed = true;
+		cause = cause ? cause : errno;
 	}
 	if (failed)
-		return dwell_err_sys(err, -cause, "cannot write '%s'",
+		return dwell_err_sys(err, cause ? -cause : -EIO, "cannot write '%s'",
 				     out == stdout ? "standard output" : path);
 	return 0;
 }

@@ -149,6 +149,8 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	rc = table.failed;
 	if (!rc && shown)
 		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
+	if (!rc && !summary->observed_ns)
+		fprintf(out, "no time passed the filters\n");
 	if (!rc && shown < summary->lines.count)
 		fprintf(out, "%s smaller lines: %s\n",
 			text_count(number, summary->lines.count - shown),
