@@ -14,25 +14,37 @@ struct alias {
 	bool weak;
 };
 
-/* < 0 when a is the better name, > 0 when b is; 0 only for equal names. */
+/* Names are compared no further than this: files may hold endless ones, all alike. */
+enum { ALIAS_BYTES = 256, ALIAS_UNDERSCORES = 8 };
+
+static inline int alias_underscores(const char *name)
+{
+	int count = 0;
+
+	while (count < ALIAS_UNDERSCORES && name[count] == '_')
+		count++;
+	return count;
+}
+
+/* < 0 when a is the better name, > 0 when b is; 0 for equal names. */
 static inline int alias_compare(const struct alias *a, const struct alias *b)
 {
 	size_t a_bytes, b_bytes;
 	int diff = a->label - b->label;
 
 	if (!diff)
-		diff = (int)strspn(a->name, "_") - (int)strspn(b->name, "_");
+		diff = alias_underscores(a->name) - alias_underscores(b->name);
 	if (!diff)
 		diff = a->local - b->local;
 	if (!diff)
 		diff = a->weak - b->weak;
 	if (diff)
 		return diff;
-	a_bytes = strlen(a->name);
-	b_bytes = strlen(b->name);
+	a_bytes = strnlen(a->name, ALIAS_BYTES);
+	b_bytes = strnlen(b->name, ALIAS_BYTES);
 	if (a_bytes != b_bytes)
 		return a_bytes < b_bytes ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return memcmp(a->name, b->name, a_bytes);
 }
 
 #endif

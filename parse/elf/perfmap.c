@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/* Lines of perf-PID.map become disjoint ranges sorted by address: a sweep over all starts keeps, of
+ * the lines that hold a place, the latest. */
+#include "parse/elf/perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/array.h"
+#include "lib/io.h"
+
+enum { TEXT_BYTES_MAX = 128 << 20, LINES_MAX = 4 << 20 };
+
+struct range {
+	uint64_t start, end;
+	uint32_t name; /* offset in text: later lines have higher ones */
+};
+
+struct dwell_perfmap {
+	char *text;
+	DWELL_ARRAY(struct range) ranges;
+};
+
+/* The ranges that hold the sweep's place, as a heap with the latest line on top. */
+struct heap {
+	struct range **data;
+	uint32_t count;
+};
+
+static void heap_push(struct heap *heap, struct range *range)
+{
+	uint32_t i = heap->count++;
+
+	while (i && heap->data[(i - 1) / 2]->name < range->name) {
+		heap->data[i] = heap->data[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	heap->data[i] = range;
+}
+
+static void heap_pop(struct heap *heap)
+{
+	struct range *moved = heap->data[--heap->count];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < heap->count) {
+		if (child + 1 < heap->count &&
+		    heap->data[child + 1]->name > heap->data[child]->name)
+			child++;
+		if (heap->data[child]->name < moved->name)
+			break;
+		heap->data[i] = heap->data[child];
+		i = child;
+	}
+	heap->data[i] = moved;
+}
+
+/* Adds a range behind the others, or makes the last one longer. */
+static int range_add(struct dwell_perfmap *map, struct range range)
+{
+	struct range *last = map->ranges.count ? &map->ranges.data[map->ranges.count - 1] : NULL;
+
+	if (last && last->end == range.start && last->name == range.name) {
+		last->end = range.end;
+		return 0;
+	}
+	if (dwell_array_grow(&map->ranges))
+		return -ENOMEM;
+	map->ranges.data[map->ranges.count++] = range;
+	return 0;
+}
+
+/* Makes the sorted lines disjoint. */
+static int lines_sweep(struct dwell_perfmap *map, struct range *lines, uint32_t count)
+{
+	struct heap heap = { malloc((count + 1) * sizeof(*heap.data)), 0 };
+	uint32_t next = 0;
+	uint64_t at = 0;
+	int rc = heap.data ? 0 : -ENOMEM;
+
+	while (!rc) {
+		struct range piece;
+
+		while (heap.count && heap.data[0]->end <= at)
+			heap_pop(&heap);
+		if (!heap.count && next == count)
+			break;
+		if (!heap.count)
+			at = lines[next].start;
+		while (next < count && lines[next].start <= at)
+			heap_push(&heap, &lines[next++]);
+		piece = *heap.data[0];
+		piece.start = at;
+		if (next < count && lines[next].start < piece.end)
+			piece.end = lines[next].start;
+		rc = range_add(map, piece);
+		at = piece.end;
+	}
+	free(heap.data);
+	return rc;
+}
+
+/* A hexadecimal number and the space behind it; *at is moved behind both. */
+static bool hex_take(char **at, uint64_t *ret_value)
+{
+	char *end;
+	uint64_t value;
+
+	if (**at == ' ' || **at == '-' || **at == '+')
+		return false;
+	errno = 0;
+	value = strtoull(*at, &end, 16);
+	if (end == *at || *end != ' ' || errno)
+		return false;
+	*at = end + 1;
+	*ret_value = value;
+	return true;
+}
+
+static bool line_parse(const char *text, char *line, struct range *ret_range)
+{
+	uint64_t start, bytes;
+
+	line[strcspn(line, "\r")] = '\0';
+	if (!hex_take(&line, &start) || !hex_take(&line, &bytes))
+		return false;
+	line += strspn(line, " ");
+	if (!*line || !bytes || start + bytes < start)
+		return false;
+	*ret_range = (struct range){ start, start + bytes, (uint32_t)(line - text) };
+	return true;
+}
+
+static int range_compare(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int lines_parse(struct dwell_perfmap *map, size_t bytes)
+{
+	DWELL_ARRAY(struct range) lines = { 0 };
+	char *end = map->text + bytes, *next;
+	int rc = 0;
+
+	for (char *line = map->text; !rc && line < end && lines.count < LINES_MAX; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		if (next)
+			*next++ = '\0';
+		else
+			next = end;
+		rc = dwell_array_grow(&lines);
+		if (!rc)
+			lines.count += line_parse(map->text, line, &lines.data[lines.count]);
+	}
+	if (!rc && lines.count) {
+		qsort(lines.data, lines.count, sizeof(*lines.data), range_compare);
+		rc = lines_sweep(map, lines.data, lines.count);
+	}
+	dwell_array_release(&lines);
+	return rc;
+}
+
+/* Takes text over, which has a NUL behind its bytes. */
+static int text_parse(char *text, size_t bytes, struct dwell_perfmap **ret_map)
+{
+	struct dwell_perfmap *map = calloc(1, sizeof(*map));
+	int rc;
+
+	if (!map) {
+		free(text);
+		return -ENOMEM;
+	}
+	map->text = text;
+	rc = lines_parse(map, bytes);
+	if (rc) {
+		dwell_perfmap_free(map);
+		return rc;
+	}
+	*ret_map = map;
+	return 0;
+}
+
+int dwell_perfmap_parse(const char *text, size_t bytes, struct dwell_perfmap **ret_map)
+{
+	char *copy;
+
+	if (bytes > TEXT_BYTES_MAX)
+		return -EFBIG;
+	copy = malloc(bytes + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, bytes);
+	copy[bytes] = '\0';
+	return text_parse(copy, bytes, ret_map);
+}
+
+void dwell_perfmap_free(struct dwell_perfmap *map)
+{
+	if (!map)
+		return;
+	dwell_array_release(&map->ranges);
+	free(map->text);
+	free(map);
+}
+
+const char *dwell_perfmap_find(const struct dwell_perfmap *map, uint64_t address)
+{
+	uint32_t low = 0, high = map->ranges.count;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (map->ranges.data[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || address >= map->ranges.data[low - 1].end)
+		return NULL;
+	return map->text + map->ranges.data[low - 1].name;
+}
+
+/* Reads an open map file that belongs to root, the caller, or user. */
+static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
+{
+	struct stat st;
+	int64_t bytes;
+	char *text;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != user)
+		return -EPERM;
+	if (st.st_size > TEXT_BYTES_MAX)
+		return -EFBIG;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	bytes = dwell_io_read(fd, text, (size_t)st.st_size);
+	if (bytes < 0) {
+		free(text);
+		return (int)bytes;
+	}
+	text[bytes] = '\0';
+	return text_parse(text, (size_t)bytes, ret_map);
+}
+
+static int path_read(const char *path, uid_t user, struct dwell_perfmap **ret_map)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return errno == ENOMEM ? -ENOMEM : -ENOENT;
+	rc = file_read(fd, user, ret_map);
+	close(fd);
+	return rc;
+}
+
+/* The pid that a living process has in its innermost pid namespace; pid itself if not told. */
+static int32_t process_ns_pid(int32_t pid)
+{
+	char path[64], text[4096], *line, *last;
+	int ns_pid = pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (dwell_io_read_small(path, text, sizeof(text)) <= 0)
+		return pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line++;
+	line[strcspn(line, "\n")] = '\0';
+	last = strrchr(line, '\t');
+	if (last && atoi(last + 1) > 0)
+		ns_pid = atoi(last + 1);
+	return ns_pid;
+}
+
+int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map)
+{
+	char path[4096];
+	struct stat process;
+	uid_t user = geteuid();
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (!symfs && stat(path, &process) == 0) {
+		user = process.st_uid;
+		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", pid,
+			 process_ns_pid(pid));
+		rc = path_read(path, user, ret_map);
+		if (rc != -ENOENT)
+			return rc;
+	}
+	if (snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", symfs ? symfs : "", pid) >=
+	    (int)sizeof(path))
+		return -ENOENT;
+	return path_read(path, user, ret_map);
+}

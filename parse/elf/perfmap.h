@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of code made at run time: the text of a perf-PID.map file, which JIT compilers write,
+ * becomes a table that an address is looked up in. Usable while recording and afterwards. */
+#ifndef DWELL_PARSE_ELF_PERFMAP_H
+#define DWELL_PARSE_ELF_PERFMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dwell_perfmap; /* opaque, immutable once read */
+
+/* Reads lines "START SIZE NAME" (hexadecimal, with or without 0x; CR LF allowed). Lines of another
+ * form are passed over; later lines replace what they overlap of earlier ones. At most 4 Mi lines
+ * count, further ones are left out. 0, -EFBIG (over 128 MiB) or -ENOMEM. */
+int dwell_perfmap_parse(const char *text, size_t bytes, struct dwell_perfmap **ret_map);
+
+/* Reads the file of process pid: perf-NSPID.map in the process's own /tmp, with the pid it has in
+ * there, while it lives; else /tmp/perf-PID.map. With symfs (a prefix) only that prefix's
+ * /tmp/perf-PID.map. Anybody may write to /tmp: only a regular file, no link, owned by root, the
+ * process's user or the caller is read. 0, -ENOENT, -EPERM (another owner), or as above. */
+int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map);
+void dwell_perfmap_free(struct dwell_perfmap *map);
+
+/* The name of the code at address, or NULL. Owned by map; control characters as in the file. */
+const char *dwell_perfmap_find(const struct dwell_perfmap *map, uint64_t address);
+
+#endif
