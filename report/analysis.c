@@ -144,11 +144,23 @@ int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tab
 	return 0;
 }
 
+/* Only a clock's samples say how time on CPU is spread; others count something else. */
+static bool spreads_time(const struct dwell_analysis *analysis, const struct dwell_event *event)
+{
+	const struct dwell_event_desc *desc = dwell_analysis_event(analysis, event->u.sample.event);
+
+	return desc ? desc->is_clock : !analysis->source;
+}
+
 int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_event *event,
 			struct dwell_err *err)
 {
-	int rc = analysis->info.has_switches ? dwell_timeline_feed(analysis->timeline, event)
-					     : feed_sample_alone(analysis, event);
+	int rc;
+
+	if (event->kind == DWELL_EVENT_SAMPLE && !spreads_time(analysis, event))
+		return 0;
+	rc = analysis->info.has_switches ? dwell_timeline_feed(analysis->timeline, event)
+					 : feed_sample_alone(analysis, event);
 
 	return rc ? dwell_err_sys(err, rc, "cannot analyse") : 0;
 }
@@ -271,6 +283,12 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key)
 {
 	return analysis->source ? dwell_source_fact(analysis->source, key) : NULL;
+}
+
+const struct dwell_event_desc *dwell_analysis_event(const struct dwell_analysis *analysis,
+						    uint32_t index)
+{
+	return analysis->source ? dwell_source_event_desc(analysis->source, index) : NULL;
 }
 
 const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *analysis,

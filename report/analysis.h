@@ -69,6 +69,10 @@ void dwell_analysis_release(struct dwell_analysis *analysis);
 /* A header fact, or NULL. */
 const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key);
 
+/* A recorded event's description, NULL past the last. */
+const struct dwell_event_desc *dwell_analysis_event(const struct dwell_analysis *analysis,
+						    uint32_t index);
+
 /* The books of a thread; zeroes if nothing of it counts. */
 const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *analysis,
 					       uint32_t thread);

@@ -5,11 +5,12 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/text.h"
 
-enum { STRING_BYTES = 4096 };
+enum { WARNING_BYTES = 4096 };
 
 /* Collects -ENOMEM, so that building reads as a list of keys. */
 struct builder {
@@ -37,15 +38,22 @@ static void put_bool(struct builder *b, const char *key, bool value)
 
 static void put_text(struct builder *b, const char *key, const char *text)
 {
-	char clean[STRING_BYTES];
+	size_t room = text ? 3 * strlen(text) + 1 : 0; /* U+FFFD takes three bytes */
+	char *clean;
 
 	if (!text) {
 		if (!b->object || json_object_object_add(b->object, key, NULL))
 			b->failed = -ENOMEM;
 		return;
 	}
-	text_clean(clean, sizeof(clean), text, "\xef\xbf\xbd");
+	clean = malloc(room);
+	if (!clean) {
+		b->failed = -ENOMEM;
+		return;
+	}
+	text_clean(clean, room, text, "\xef\xbf\xbd");
 	put(b, key, json_object_new_string(clean));
+	free(clean);
 }
 
 /* Moves b's object to the end of array. */
@@ -81,9 +89,7 @@ static void put_events(struct builder *b, const struct dwell_analysis *analysis)
 	struct json_object *array = json_object_new_array();
 	const struct dwell_event_desc *desc;
 
-	for (uint32_t i = 0; array && analysis->source &&
-			     (desc = dwell_source_event_desc(analysis->source, i)) != NULL;
-	     i++) {
+	for (uint32_t i = 0; array && (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
 		struct builder row = { .object = json_object_new_object() };
 
 		put_text(&row, "name", dwell_strings_get(analysis->tables.strings, desc->name));
@@ -110,7 +116,7 @@ static void put_coverage(struct builder *b, const struct dwell_analysis *analysi
 			     (coverage = dwell_source_coverage(analysis->source, i)) != NULL;
 	     i++) {
 		const struct dwell_event_desc *desc =
-			dwell_source_event_desc(analysis->source, coverage->event);
+			dwell_analysis_event(analysis, coverage->event);
 		struct builder row = { .object = json_object_new_object() };
 
 		put_text(&row, "event",
@@ -146,7 +152,7 @@ static void put_unknown(struct builder *b, const uint64_t *unknown_ns)
 
 static void put_warning(void *user, const char *text)
 {
-	char clean[STRING_BYTES];
+	char clean[WARNING_BYTES];
 	struct json_object *value;
 
 	text_clean(clean, sizeof(clean), text, "\xef\xbf\xbd");
@@ -160,6 +166,8 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 {
 	struct json_object *warnings = json_object_new_array();
 
+	put_coverage(b, &view->analysis, health);
+	put_events(b, &view->analysis);
 	put_bool(b, "finished", health->finished);
 	put_bool(b, "damaged", health->damaged);
 	put_u64(b, "unread_bytes", health->unread_bytes);
@@ -172,8 +180,6 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 	put_bool(b, "has_wakings", health->has_wakings);
 	put_bool(b, "balanced", !health->law);
 	put_text(b, "imbalance", health->law);
-	put_coverage(b, &view->analysis, health);
-	put_events(b, &view->analysis);
 	put_unknown(b, health->unknown_ns);
 	if (warnings) {
 		dwell_health_warnings(health, put_warning, warnings);

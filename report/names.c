@@ -127,10 +127,16 @@ static int node_add(struct dwell_names *names, uint32_t parent, uint32_t name, u
 	return 0;
 }
 
-static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_name)
+static const struct dwell_file *file_of(const struct dwell_names *names, uint32_t frame)
 {
 	const struct dwell_frame *entry = dwell_stacks_frame(names->stacks, frame);
-	const struct dwell_file *file = dwell_stacks_file(names->stacks, entry->file);
+
+	return dwell_stacks_file(names->stacks, entry->file);
+}
+
+static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_name)
+{
+	const struct dwell_file *file = file_of(names, frame);
 	struct dwell_name name = { .kernel = dwell_file_is_kernel(file),
 				   .pseudo = file->kind == DWELL_FILE_PSEUDO };
 	const char *annotation = name.kernel ? "_[k]" : file->kind == DWELL_FILE_JIT ? "_[j]" : "";
@@ -144,34 +150,36 @@ static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_n
 	return rc;
 }
 
-/* The node of a stack node's frame below `parent`: that one itself where the frame is not shown. */
-static int node_extend(struct dwell_names *names, uint32_t parent, uint32_t frame,
+/* Does the stack node's frame run in user code? Told by the file: names can lie. */
+static bool is_user(const struct dwell_names *names, uint32_t stack)
+{
+	const struct dwell_file *file =
+		file_of(names, dwell_stacks_node(names->stacks, stack)->frame);
+
+	return stack && !dwell_file_is_kernel(file) && file->kind != DWELL_FILE_PSEUDO;
+}
+
+/* The node of a stack node below its parent's: that one itself where the frame is not shown. */
+static int node_extend(struct dwell_names *names, uint32_t parent, uint32_t stack,
 		       uint32_t *ret_node)
 {
 	const struct dwell_names_options *options = &names->options;
-	bool parent_user = parent && !names->names.data[names->nodes.data[parent].name].kernel &&
-			   !names->names.data[names->nodes.data[parent].name].pseudo;
-	const struct dwell_name *name;
-	uint32_t id;
-	int rc = frame_name(names, frame, &id);
+	const struct dwell_stack_node *entry = dwell_stacks_node(names->stacks, stack);
+	bool kernel = dwell_file_is_kernel(file_of(names, entry->frame));
+	uint32_t name;
+	int rc;
 
-	if (rc)
-		return rc;
-	name = &names->names.data[id];
-	if (!name->pseudo && (name->kernel ? options->user_only : options->kernel_only)) {
+	if ((kernel && options->user_only) || (is_user(names, stack) && options->kernel_only)) {
 		*ret_node = parent;
 		return 0;
 	}
-	if (options->delimited && name->kernel && parent_user) {
-		uint32_t delimiter;
-
-		rc = name_add(names, "-", "", (struct dwell_name){ .pseudo = true }, &delimiter);
-		if (!rc)
-			rc = node_add(names, parent, delimiter, &parent);
+	if (options->delimited && kernel && parent && is_user(names, entry->parent)) {
+		rc = dwell_names_child(names, parent, "-", &parent);
 		if (rc)
 			return rc;
 	}
-	return node_add(names, parent, id, ret_node);
+	rc = frame_name(names, entry->frame, &name);
+	return rc ? rc : node_add(names, parent, name, ret_node);
 }
 
 int dwell_names_stack(struct dwell_names *names, uint32_t stack, uint32_t *ret_node)
@@ -193,7 +201,7 @@ int dwell_names_stack(struct dwell_names *names, uint32_t stack, uint32_t *ret_n
 		int rc;
 
 		at = names->path.data[--names->path.count];
-		rc = node_extend(names, node, dwell_stacks_node(names->stacks, at)->frame, &node);
+		rc = node_extend(names, node, at, &node);
 		if (rc)
 			return rc;
 		names->stack_nodes[at] = node + 1;
@@ -205,7 +213,7 @@ int dwell_names_stack(struct dwell_names *names, uint32_t stack, uint32_t *ret_n
 int dwell_names_child(struct dwell_names *names, uint32_t parent, const char *text,
 		      uint32_t *ret_node)
 {
-	struct dwell_name name = { .pseudo = *text == '[' };
+	struct dwell_name name = { .pseudo = *text == '[' || !strcmp(text, "-") };
 	uint32_t id;
 	int rc = name_add(names, text, "", name, &id);
 

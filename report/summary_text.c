@@ -182,29 +182,55 @@ static void print_asides(const struct dwell_summary *summary, FILE *out)
 		putc('\n', out);
 }
 
-static void print_trust(const struct dwell_view *view, const struct dwell_health *health,
-			const char *path, FILE *out)
+/* ", sampled at 99 Hz" for the events that on-CPU stacks come from. */
+static void print_rates(const struct dwell_analysis *analysis, FILE *out)
+{
+	const struct dwell_event_desc *desc;
+	char number[TEXT_NUMBER_BYTES];
+
+	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
+		if (!desc->is_clock)
+			continue;
+		if (desc->freq_hz)
+			fprintf(out, ", sampled at %s Hz", text_count(number, desc->freq_hz));
+		else if (desc->unit == DWELL_UNIT_NS)
+			fprintf(out, ", sampled every %s", text_duration(number, desc->period));
+	}
+}
+
+/* Everything that says how far to trust the screen and what it cost, in one paragraph. */
+static int print_trust(const struct dwell_view *view, const struct dwell_health *health,
+		       const char *path, FILE *out)
 {
 	const struct dwell_source_info *info = &view->analysis.info;
 	uint64_t whole_ns = info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
-	char line[1024], name[NAME_BYTES], a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES];
-	int used;
+	char name[NAME_BYTES], number[TEXT_NUMBER_BYTES], *text = NULL;
+	size_t bytes;
+	FILE *line = open_memstream(&text, &bytes);
 
-	used = snprintf(line, sizeof(line), "lost %s, coverage %s", text_count(a, health->lost),
-			health->kernel_count ? text_share(b, health->parsed, health->kernel_count)
-					     : "not known");
+	if (!line)
+		return -ENOMEM;
+	fprintf(line, "lost %s", text_count(number, health->lost));
+	fprintf(line, ", coverage %s",
+		health->kernel_count ? text_share(number, health->parsed, health->kernel_count)
+				     : "not known");
 	if (health->late)
-		used += snprintf(line + used, sizeof(line) - (size_t)used, ", late %s",
-				 text_count(a, health->late));
+		fprintf(line, ", late %s", text_count(number, health->late));
+	print_rates(&view->analysis, line);
 	if (info->recorder_cpu_ns)
-		used += snprintf(line + used, sizeof(line) - (size_t)used, ", cost %s of a CPU",
-				 text_share(a, info->recorder_cpu_ns, whole_ns));
+		fprintf(line, ", cost %s of a CPU",
+			text_share(number, info->recorder_cpu_ns, whole_ns));
 	text_clean(name, sizeof(name), strcmp(path, "-") ? path : "standard input", "?");
-	used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s", name);
+	fprintf(line, ", %s", name);
 	if (info->file_bytes)
-		snprintf(line + used, sizeof(line) - (size_t)used, " %s",
-			 text_bytes(a, info->file_bytes));
-	text_wrap(out, line);
+		fprintf(line, " %s", text_bytes(number, info->file_bytes));
+	if (fclose(line)) {
+		free(text);
+		return -ENOMEM;
+	}
+	text_wrap(out, text);
+	free(text);
+	return 0;
 }
 
 static void print_warning(void *user, const char *text)
@@ -235,7 +261,9 @@ int summary_text_print(const struct dwell_view *view, const struct dwell_summary
 		return rc;
 	print_asides(summary, out);
 	putc('\n', out);
-	print_trust(view, health, path, out);
+	rc = print_trust(view, health, path, out);
+	if (rc)
+		return rc;
 	text_print_warnings(view, health, out);
 	fprintf(out, "more: dwell report threads, dwell fold --wall\n");
 	return 0;

@@ -156,6 +156,24 @@ static void test_user_and_kernel(void **state)
 	synth_release(&s);
 }
 
+/* A comm spelled like a kernel frame changes nothing about that frame. */
+static void test_names_lie(void **state)
+{
+	struct synth s;
+	uint32_t thread;
+
+	(void)state;
+	synth_init(&s, 0, 100);
+	thread = synth_thread(&s, 1, 1, "futex_wait_[k]");
+	synth_switch(&s, 0, thread, DWELL_TASK_INTERRUPTIBLE, synth_stack(&s, "main|k:futex_wait"),
+		     DWELL_THREAD_IDLE);
+	assert_fold(&s, (struct fold){ .mode = DWELL_MODE_OFF, .opts.user_only = true },
+		    "futex_wait_[k];main 100\n");
+	assert_fold(&s, (struct fold){ .mode = DWELL_MODE_OFF, .opts.delimited = true },
+		    "futex_wait_[k];main;-;futex_wait_[k] 100\n");
+	synth_release(&s);
+}
+
 /* The law of the files: the states' parts sum to the wall, and the wall to the observed time. */
 static void test_files_agree(void **state)
 {
@@ -341,17 +359,12 @@ static void test_samples_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wall),
-		cmocka_unit_test(test_on_and_off),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_user_and_kernel),
-		cmocka_unit_test(test_files_agree),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_not_sampled),
-		cmocka_unit_test(test_escaping),
-		cmocka_unit_test(test_summing_and_order),
-		cmocka_unit_test(test_deterministic),
-		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_wall),	      cmocka_unit_test(test_on_and_off),
+		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_user_and_kernel),
+		cmocka_unit_test(test_names_lie),     cmocka_unit_test(test_files_agree),
+		cmocka_unit_test(test_unknown),	      cmocka_unit_test(test_not_sampled),
+		cmocka_unit_test(test_escaping),      cmocka_unit_test(test_summing_and_order),
+		cmocka_unit_test(test_deterministic), cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_samples_alone),
 	};
 
