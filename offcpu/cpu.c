@@ -299,9 +299,9 @@ void cpu_known(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 	cpu->prev = DWELL_THREAD_NONE;
 }
 
-/* Numbers a gap that began at from_ns, and keeps timeline.gaps a running minimum from behind:
- * only gaps of other CPUs that ended since from_ns are touched. */
-static void gap_add(struct dwell_timeline *tl, uint64_t from_ns)
+/* Numbers a gap, and keeps timeline.gaps a running minimum from behind: only gaps of other CPUs
+ * that began since from_ns are touched. */
+static void gap_add(struct dwell_timeline *tl, uint64_t from_ns, uint64_t to_ns)
 {
 	if (dwell_array_grow(&tl->gaps)) {
 		if (!tl->rc)
@@ -311,6 +311,8 @@ static void gap_add(struct dwell_timeline *tl, uint64_t from_ns)
 	tl->gaps.data[tl->gaps.count++] = from_ns;
 	for (uint32_t i = tl->gaps.count - 1; i-- > 0 && tl->gaps.data[i] > from_ns;)
 		tl->gaps.data[i] = from_ns;
+	if (tl->gap_end_ns < to_ns)
+		tl->gap_end_ns = to_ns;
 }
 
 static void cpu_gap_on(struct dwell_timeline *tl, struct cpu *cpu, uint64_t from_ns,
@@ -351,7 +353,7 @@ void cpu_gap(struct dwell_timeline *tl, const struct dwell_event *event, uint64_
 	cpu = event->cpu == DWELL_CPU_NONE ? NULL : cpu_get(tl, event->cpu);
 	if (cpu)
 		cpu_flush(tl, cpu);
-	gap_add(tl, from_ns);
+	gap_add(tl, from_ns, time_ns);
 	if (cpu)
 		cpu_gap_on(tl, cpu, from_ns, time_ns);
 	for (uint32_t i = 0; event->cpu == DWELL_CPU_NONE && i < tl->cpus.count; i++)

@@ -279,9 +279,13 @@ bool dwell_filter_clip(const struct dwell_filter *filter, const struct dwell_thr
 		return false;
 	if (!filter_thread(filter, threads, strings, interval))
 		return false;
-	if (interval->start_ns < filter->from_ns)
+	if (interval->start_ns < filter->from_ns) {
 		interval->start_ns = filter->from_ns;
-	if (filter->to_ns && interval->end_ns > filter->to_ns)
+		interval->censored_start = false;
+	}
+	if (filter->to_ns && interval->end_ns > filter->to_ns) {
 		interval->end_ns = filter->to_ns;
+		interval->censored_end = false;
+	}
 	return interval->start_ns < interval->end_ns;
 }

@@ -392,6 +392,8 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 			     uint32_t comm)
 {
 	struct share *share;
+	uint64_t weight = event->u.sample.weight ? event->u.sample.weight : 1;
+	struct weight *to;
 	uint32_t index;
 	int rc;
 
@@ -406,8 +408,9 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 	if (rc > 0)
 		share->weights.data[share->weights.count++] =
 			(struct weight){ .stack = event->stack };
-	share->weights.data[index].weight += event->u.sample.weight ? event->u.sample.weight : 1;
-	share->weights.data[index].samples++;
+	to = &share->weights.data[index];
+	to->weight = weight > UINT64_MAX - to->weight ? UINT64_MAX : to->weight + weight;
+	to->samples++;
 	return 0;
 }
 

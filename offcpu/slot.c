@@ -42,9 +42,9 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 	slot->comm = slot->open_comm = entry->comm;
 	slot->waker = DWELL_THREAD_NONE;
 	slot->state = slot->born ? SLOT_RUNNABLE : SLOT_FRESH;
-	slot->detail = DWELL_RUNNABLE_NEW;
+	slot->detail = slot->born ? DWELL_RUNNABLE_NEW : 0;
 	slot->counted = slot->born;
-	slot->gap_seen = slot->born ? tl->gaps.count : 0;
+	slot->gap_seen = slot->born ? tl->gap_open : 0;
 	return true;
 }
 
@@ -154,28 +154,41 @@ static void slot_open_on(const struct dwell_timeline *tl, struct slot *slot, uin
 	slot->origin = DWELL_ORIGIN_NONE;
 	slot->lost = false;
 	slot->kept_gap = 0;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
 }
 
 void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns,
 		  enum dwell_unknown why)
 {
+	if (slot->state == SLOT_BLOCKED && slot->woken)
+		from_ns = slot->since_ns; /* its next switch-in would have told: waiting or woken */
 	if (slot->state != SLOT_UNKNOWN || slot->detail != why)
 		slot_close(tl, slot, max_u64(from_ns, slot->since_ns), 0);
 	slot_open(slot, SLOT_UNKNOWN, (uint8_t)why);
 	slot->cpu = DWELL_CPU_NONE;
 	slot->stack = 0;
 	slot->woken = slot->lost = slot->counted = false;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
+}
+
+/* True if gaps that it has not answered for reach beyond its evidence. */
+static bool slot_gaps_unseen(const struct dwell_timeline *tl, const struct slot *slot)
+{
+	return slot->gap_seen < tl->gaps.count && tl->gap_end_ns > slot->evidence_ns;
 }
 
 void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->state == SLOT_ON && slot->cpu != DWELL_CPU_NONE) {
 		/* Gaps of other CPUs cannot hide a switch-out on its own. */
-		if (slot->lost)
-			slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
-	} else if (slot->gap_seen < tl->gaps.count) {
+		bool woken = slot->woken && slot->waking_ns >= slot->lost_ns;
+
+		if (!slot->lost)
+			return;
+		tl->stats.useless_wakings -= woken;
+		slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
+		slot->woken = woken;
+	} else if (slot_gaps_unseen(tl, slot)) {
 		slot_unknown(tl, slot, max_u64(tl->gaps.data[slot->gap_seen], slot->evidence_ns),
 			     DWELL_UNKNOWN_LOST);
 	}
@@ -219,8 +232,9 @@ bool slot_adopt(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cp
 	if ((slot->state != SLOT_FRESH && slot->state != SLOT_UNKNOWN) ||
 	    slot->evidence_ns > cpu->since_ns)
 		return false;
-	if (slot->state == SLOT_FRESH && slot->woken)
-		tl->stats.useless_wakings++;
+	if (slot->waking_ns < cpu->since_ns)
+		slot->woken = false;
+	tl->stats.useless_wakings += slot->woken;
 	slot_close(tl, slot, cpu->since_ns, 0);
 	slot_open_on(tl, slot, cpu->index);
 	return true;
@@ -252,10 +266,28 @@ static void slot_count_wait(struct dwell_timeline *tl, const struct slot *slot, 
 	tl->stats.waits_with_waking += waking;
 }
 
-/* A thread never seen before was woken: it was off its CPU since the window began, and not
- * runnable; no more is known of that wait. */
+/* A waking takes effect: the interval before it ends, the thread is runnable. */
+static void slot_wake(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns)
+{
+	slot->woken = true;
+	if (slot->state == SLOT_BLOCKED) {
+		slot_count_wait(tl, slot, time_ns, true);
+		slot_emit(tl, slot, time_ns, DWELL_STATE_BLOCKED, slot->detail, 0);
+	} else {
+		slot_close(tl, slot, time_ns, 0);
+	}
+	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
+}
+
+/* A thread never seen before was woken, and was not on a CPU then: so it was off since the window
+ * began, and not runnable; no more is known of that wait. */
 static void slot_confirm_fresh(struct dwell_timeline *tl, struct slot *slot)
 {
+	if (slot->detail) { /* woken twice, so it ran between */
+		slot_missed(tl, slot);
+		slot_wake(tl, slot, slot->waking_ns);
+		return;
+	}
 	slot_count_wait(tl, slot, slot->waking_ns, true);
 	slot_emit(tl, slot, slot->waking_ns, DWELL_STATE_BLOCKED, DWELL_TASK_OTHER, 0);
 	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
@@ -278,6 +310,8 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 		slot_missed(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken)
 		slot_confirm_fresh(tl, slot);
+	if (slot->state == SLOT_UNKNOWN && slot->woken)
+		slot_wake(tl, slot, slot->waking_ns);
 	if (slot->state == SLOT_START) {
 		slot->woken = false;
 		slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_START);
@@ -293,19 +327,6 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 	slot_open_on(tl, slot, cpu->index);
 	slot->woken = false;
 	slot->account.switches_in++;
-}
-
-/* A waking takes effect: the interval before it ends, the thread is runnable. */
-static void slot_wake(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns)
-{
-	slot->woken = true;
-	if (slot->state == SLOT_BLOCKED) {
-		slot_count_wait(tl, slot, time_ns, true);
-		slot_emit(tl, slot, time_ns, DWELL_STATE_BLOCKED, slot->detail, 0);
-	} else {
-		slot_close(tl, slot, time_ns, 0);
-	}
-	slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
 }
 
 void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
@@ -330,11 +351,13 @@ void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 	slot_settle_gaps(tl, slot);
 	if (slot->state != SLOT_ON && slot->state != SLOT_UNKNOWN)
 		slot_missed(tl, slot);
+	if (slot->state == SLOT_UNKNOWN)
+		slot->woken = false;
 	slot_close(tl, slot, time_ns, out->witness);
 	slot->cpu = cpu->index;
 	slot->stack = out->stack;
 	slot->origin = out->stack ? DWELL_ORIGIN_SWITCH : DWELL_ORIGIN_NONE;
-	slot->gap_seen = tl->gaps.count;
+	slot->gap_seen = tl->gap_open;
 	if (out->state == DWELL_TASK_RUNNING) {
 		slot->account.switches_involuntary++;
 		slot->woken = false;
@@ -384,16 +407,16 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		return;
 	}
 	time_ns = slot_time(tl, slot, time_ns);
-	slot_settle_gaps(tl, slot);
+	if (slot->state != SLOT_ON)
+		slot_settle_gaps(tl, slot);
 	switch (slot->state) {
 	case SLOT_FRESH:
-		if (!slot->woken) { /* the next switch tells whether it was on a CPU */
-			slot_set_waker(slot, event, time_ns);
-			return;
-		}
-		slot_confirm_fresh(tl, slot);
-		slot_missed(tl, slot);
-		break;
+		slot->detail = slot->woken;
+		slot_set_waker(slot, event, time_ns);
+		return;
+	case SLOT_UNKNOWN: /* as FRESH: the next switch tells whether it was on a CPU */
+		slot_set_waker(slot, event, time_ns);
+		return;
 	case SLOT_ON:
 	case SLOT_START:
 		tl->stats.useless_wakings++;
@@ -408,7 +431,7 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		 * and gone to sleep again. */
 		slot_missed(tl, slot);
 		break;
-	default: /* BLOCKED, UNKNOWN */
+	default: /* BLOCKED */
 		break;
 	}
 	slot_set_waker(slot, event, time_ns);
@@ -424,7 +447,7 @@ void slot_born(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 	if (slot->state == SLOT_FRESH && !slot->woken) { /* the table does not tell its birth */
 		slot->born = slot->counted = true;
 		slot->begin_ns = slot->since_ns = time_ns;
-		slot->gap_seen = tl->gaps.count;
+		slot->gap_seen = tl->gap_open;
 		slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_NEW);
 	}
 	if (slot->state != SLOT_RUNNABLE || slot->detail != DWELL_RUNNABLE_NEW)
@@ -463,11 +486,17 @@ void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_
 				slot->kept_gap = tl->cpus.data[slot->cpu].gap;
 			return;
 		}
-		slot->gap_seen = tl->gaps.count;
-		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
+		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) {
+			slot->gap_seen = tl->gap_open;
 			slot->evidence_ns = max_u64(slot->evidence_ns, time_ns);
+		}
 		return;
 	}
+	/* More switches than events, and no known gap to blame: it ran unseen. */
+	if (slot->counted && !slot_gaps_unseen(tl, slot) &&
+	    (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) &&
+	    switches_in > slot->count_base + slot->account.switches_in)
+		slot_missed(tl, slot);
 	slot_settle_gaps(tl, slot);
 	slot->count_base = switches_in - slot->account.switches_in;
 	slot->counted = true;
@@ -525,7 +554,7 @@ void slot_reading(struct dwell_timeline *tl, const struct dwell_event *event, ui
 		slot_seed(tl, slot, event, time_ns);
 		return;
 	}
-	if (slot->state == SLOT_START)
+	if (slot->state == SLOT_START && !slot_gaps_unseen(tl, slot))
 		slot_resolve_start(tl, slot, event);
 	if (event->u.state.counted)
 		slot_count(tl, slot, event->u.state.switches_in, time_ns);
@@ -551,18 +580,28 @@ void slot_stopped(struct dwell_timeline *tl, const struct dwell_event *event, ui
 	slot->stopped = true;
 }
 
+/* Its last switch was not recorded (perf lets go of a dying thread before): it ended when last
+ * heard of, which was when it left a CPU after announcing its exit, or then. */
+static void slot_finish_exited(struct dwell_timeline *tl, struct slot *slot)
+{
+	if (slot->since_ns < slot->exit_ns && !slot->stopped) {
+		slot_settle_gaps(tl, slot);
+		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
+			slot_missed(tl, slot); /* it ran to exit */
+	}
+	slot_end(tl, slot, max_u64(slot->exit_ns, slot->since_ns));
+}
+
 void slot_finish(struct dwell_timeline *tl, struct slot *slot, bool may_run)
 {
 	if (slot->begin_ns > tl->end_ns)
 		slot->begin_ns = slot->since_ns = tl->end_ns;
-	if (!slot->stopped)
-		slot_settle_gaps(tl, slot);
 	if (slot->exit_ns != UINT64_MAX) {
-		/* Its last switch was not recorded (perf lets go of a dying thread before): it
-		 * ended when last heard of. */
-		slot_end(tl, slot, max_u64(slot->exit_ns, slot->since_ns));
+		slot_finish_exited(tl, slot);
 		return;
 	}
+	if (!slot->stopped)
+		slot_settle_gaps(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken && !may_run)
 		slot_confirm_fresh(tl, slot);
 	slot_close(tl, slot, tl->end_ns, 0);

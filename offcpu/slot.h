@@ -48,9 +48,10 @@ struct slot {
 	uint8_t origin;	       /* of stack */
 	uint8_t witness;       /* of the open interval's start */
 	uint8_t waker_context;
-	bool woken; /* the waker made this RUNNABLE; else the waking came early: while ON or FRESH,
-		     * or before this BLOCKED began */
-	bool lost;  /* while ON: see lost_ns */
+	bool woken;   /* the waker made this RUNNABLE. In other states a waking came whose meaning
+		       * the next switch tells: while ON, and before BLOCKED began, it was early or
+		       * useless; while FRESH or UNKNOWN, that or the end of a wait */
+	bool lost;    /* while ON: see lost_ns */
 	bool counted; /* count_base is valid */
 	bool stopped; /* the kernel stopped observing it */
 	bool born;    /* inside the window */
@@ -93,9 +94,11 @@ struct dwell_timeline {
 	DWELL_ARRAY(struct slot) slots; /* by thread index */
 	DWELL_ARRAY(struct cpu) cpus;
 	struct cpu nowhere; /* stands in for the CPU of events that name none */
-	/* Gap i: the earliest start of gaps i and later, so that one look answers for all gaps
-	 * that a thread has not seen. */
+	/* Gap i: the earliest start of gaps i and later, so that one look answers for all gaps that
+	 * a thread has not seen. */
 	DWELL_ARRAY(uint64_t) gaps;
+	uint64_t gap_end_ns; /* the latest end of a gap */
+	uint32_t gap_open;   /* gaps below are over */
 	struct dwell_timeline_stats stats;
 };
 

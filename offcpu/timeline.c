@@ -81,8 +81,10 @@ int dwell_timeline_feed(struct dwell_timeline *timeline, const struct dwell_even
 	struct dwell_timeline *tl = timeline;
 	uint64_t time_ns = event->time_ns < tl->start_ns ? tl->start_ns : event->time_ns;
 
-	if (tl->now_ns < time_ns)
+	if (tl->now_ns < time_ns && event->kind != DWELL_EVENT_GAP)
 		tl->now_ns = time_ns;
+	if (tl->now_ns >= tl->gap_end_ns)
+		tl->gap_open = tl->gaps.count;
 	switch (event->kind) {
 	case DWELL_EVENT_SWITCH:
 		cpu_switch(tl, event, time_ns);
@@ -142,6 +144,8 @@ int dwell_timeline_finish(struct dwell_timeline *timeline, uint64_t end_ns)
 			   tl->cpus.data[i].since_ns == tl->start_ns;
 	}
 	tl->end_ns = end_ns > tl->now_ns ? end_ns : tl->now_ns;
+	if (tl->end_ns < tl->gap_end_ns)
+		tl->end_ns = tl->gap_end_ns;
 	tl->closing = true;
 	for (uint32_t thread = 1; thread < threads && !tl->rc; thread++) {
 		struct slot *slot = slot_get(tl, thread);

@@ -62,7 +62,10 @@ struct dwell_timeline *dwell_timeline_new(const struct dwell_threads *threads, u
 					  void *user);
 void dwell_timeline_free(struct dwell_timeline *timeline);
 
-/* Takes the next event; events come in time order. 0, -ENOMEM, or what a callback returned. */
+/* Takes the next event; events come in time order. A GAP should come in the order of its from_ns
+ * where the source can tell (its time_ns, the end, then lies ahead), at the latest at its end: what
+ * other CPUs' events proved in between stands then. A COUNT or STATE holds at its time_ns, so that
+ * must be read after the values. 0, -ENOMEM, or what a callback returned. */
 int dwell_timeline_feed(struct dwell_timeline *timeline, const struct dwell_event *event);
 
 /* Closes every open interval at end_ns, censored. Observed threads without any event are
