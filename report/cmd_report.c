@@ -78,7 +78,7 @@ static int print_threads(const struct report_opts *opts, const struct dwell_view
 /* The first is the default. */
 static const struct report_view views[] = {
 	{ "summary", DWELL_BY_THREAD, print_summary },
-	{ "threads", DWELL_BY_THREAD, print_threads },
+	{ "threads", DWELL_BY_COMM, print_threads }, /* books only: the fewest rows are enough */
 };
 
 static int set_option(void *user, unsigned index, const char *value, struct dwell_err *err)

@@ -288,6 +288,76 @@ static void test_threads_text(void **state)
 	assert_int_equal(dwell_thread_sort_key("nonsense", NULL), -EINVAL);
 }
 
+static void collect_warning(void *user, const char *text)
+{
+	fprintf(user, "%s\n", text);
+}
+
+/* What is missing is said, the broken law first; what is fine is not mentioned. */
+static void test_warnings(void **state)
+{
+	struct dwell_health health = { .finished = true,
+				       .has_switches = true,
+				       .has_wakings = true,
+				       .kernel_count = 100,
+				       .parsed = 100,
+				       .observed_ns = 1000 };
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	dwell_health_warnings(&health, collect_warning, out);
+	assert_false(dwell_health_lossy(&health));
+	fflush(out);
+	assert_int_equal(bytes, 0);
+	health.law = "thread 7 is off by 3 ns";
+	health.lost = 1234;
+	health.parsed = 99;
+	health.wakings_dropped = 5;
+	health.damaged = true;
+	health.unread_bytes = 2000;
+	health.unknown_ns[DWELL_UNKNOWN_LOST] = 20;
+	health.unknown_ns[DWELL_UNKNOWN_STOPPED] = 1; /* 0.1 %: not worth a line */
+	dwell_health_warnings(&health, collect_warning, out);
+	assert_true(dwell_health_lossy(&health));
+	fclose(out);
+	assert_string_equal(
+		text,
+		"THE BOOKS DO NOT BALANCE, do not trust these numbers: thread 7 is off by 3 ns\n"
+		"the file is damaged: 2.0 kB behind the damage were not read\n"
+		"1,234 events were lost; 2.0% of thread time is unknown for that\n"
+		"coverage 99.0%: the kernel counted 100 events, 99 were read\n"
+		"5 wakings were never delivered: runnable is a lower bound\n"
+		"[lost]: 20 ns, 2.0% of thread time, is unknown\n");
+	free(text);
+}
+
+/* Each of these alone is a loss to --strict. */
+static void test_strict(void **state)
+{
+	const struct dwell_health fine = { .finished = true, .kernel_count = 9, .parsed = 9 };
+	struct dwell_health health;
+
+	(void)state;
+	assert_false(dwell_health_lossy(&fine));
+	health = fine;
+	health.finished = false;
+	assert_true(dwell_health_lossy(&health));
+	health = fine;
+	health.parsed = 8;
+	assert_true(dwell_health_lossy(&health));
+	health = fine;
+	health.late = 1;
+	assert_true(dwell_health_lossy(&health));
+	health = fine;
+	health.unknown_ns[DWELL_UNKNOWN_MISSED] = 1;
+	assert_true(dwell_health_lossy(&health));
+	health = fine;
+	health.unknown_ns[DWELL_UNKNOWN_NEVER_SEEN] = 1;
+	assert_false(dwell_health_lossy(&health));
+}
+
 static void test_short_stack(void **state)
 {
 	static const struct {
@@ -437,7 +507,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_summary_text), cmocka_unit_test(test_summary_sums),
 		cmocka_unit_test(test_threads_json), cmocka_unit_test(test_summary_json),
-		cmocka_unit_test(test_threads_text), cmocka_unit_test(test_short_stack),
+		cmocka_unit_test(test_threads_text), cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_strict),	     cmocka_unit_test(test_short_stack),
 		cmocka_unit_test(test_durations),    cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_fit),	     cmocka_unit_test(test_time_range),
 	};
