@@ -180,17 +180,19 @@ static uint64_t window_of(const struct dwell_analysis *analysis)
 int dwell_analysis_finish(struct dwell_analysis *analysis, const struct dwell_source_info *info,
 			  struct dwell_err *err)
 {
+	bool has_switches = analysis->info.has_switches; /* events were fed by what it was then */
 	int rc = 0;
 
 	analysis->info = *info;
-	if (info->has_switches)
+	analysis->info.has_switches = has_switches;
+	if (has_switches)
 		rc = dwell_timeline_finish(analysis->timeline, info->end_ns);
 	if (!rc)
 		rc = dwell_profile_finish(analysis->profile);
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot analyse");
 	analysis->window_ns = window_of(analysis);
-	if (info->has_switches)
+	if (has_switches)
 		dwell_timeline_check(analysis->timeline, &analysis->law);
 	return 0;
 }
