@@ -25,6 +25,8 @@ static void output_add(const char *piece, size_t bytes, void *opaque)
 {
 	struct output *out = opaque;
 
+	if (!bytes)
+		return; /* an empty piece may come as NULL */
 	if (bytes >= sizeof(out->text) - out->bytes)
 		longjmp(out->give_up, 1);
 	memcpy(out->text + out->bytes, piece, bytes);

@@ -12,7 +12,9 @@
 struct dwell_kallsyms; /* opaque, immutable once read */
 
 struct dwell_kernel_symbol {
-	uint64_t start, end; /* [start, end): end = next symbol, never across image and modules */
+	/* [start, end): end = next symbol; where that is of another module, the end of the page.
+	 * Of several names for one address the same is taken as in user files (symbols.h). */
+	uint64_t start, end;
 	const char *name;    /* raw */
 	const char *module;  /* "" for the kernel image; else "ext4", "bpf", "__builtin__ftrace" */
 	uint64_t base;       /* lowest symbol of its module; _text for the image */

@@ -24,6 +24,22 @@ enum dwell_symbol_status {
 	DWELL_SYMBOL_STATUSES
 };
 
+/* Which name a frame gets:
+ * - one set by the recorder (dwell_stacks_set_symbol) wins; pseudo frames are their own name.
+ * - Functions come from .symtab, .dynsym and the separate debug file with the same build id
+ *   (/usr/lib/debug/.build-id, .gnu_debuglink), which is opened only if the file has no .symtab.
+ *   The innermost symbol that holds the address is taken. Symbols without a size reach to the next
+ *   one, never past their section; labels inside functions do not count.
+ * - Of several names for one range: functions before labels, then the one with fewer leading
+ *   underscores, global or weak before local, global before weak, the shorter, the first in byte
+ *   order. So "write" is shown for __libc_write, where perf shows the longer name.
+ * - PLT stubs are "name@plt". Symbol versions ("@@GLIBC_2.14") are cut off.
+ * - C++ and Rust names are demangled without parameter lists ("ns::function<int>"), the form that
+ *   folded stacks are read in; kernel names are shown as they are. Names are cut at 4,096 bytes.
+ * - The file must be the one that was recorded: the build id decides where the trace has it; else
+ *   the inode, unless a symfs is given.
+ * - Code made at run time is looked up in perf-PID.map (perfmap.h), the vdso in the one that this
+ *   process has. */
 struct dwell_symbols; /* opaque */
 
 struct dwell_symbols_options {
@@ -56,7 +72,8 @@ struct dwell_symbol_failure {
 const struct dwell_symbol_failure *dwell_symbols_failure(struct dwell_symbols *symbols,
 							 uint32_t index);
 
-/* Demangles a C++ or Rust name: returns a malloc'd string, or NULL if it is not a mangled name. */
+/* Demangles a C++ or Rust name, without parameters and clone suffixes: a malloc'd string, or NULL if
+ * it is not a mangled name, longer than 4,096 bytes, or readable only at more than 16 KiB. */
 char *dwell_demangle(const char *name);
 
 #endif
