@@ -53,8 +53,12 @@ done <<-EOF
 EOF
 
 # Rooms below the commands never print to the user's streams and never exit.
-for file in $(find lib parse offcpu -name '*.c'); do
-	[ "$file" = lib/opt.c ] && continue
+for file in $files; do
+	case $file in
+	lib/opt.c) continue ;; # prints --help
+	lib/*.c | parse/*.c | offcpu/*.c) ;;
+	*) continue ;;
+	esac
 	grep -nE '(^|[^a-z_>.])(printf|puts|perror|exit|abort)\(|fprintf\((stdout|stderr)' "$file" |
 		sed "s|^|$file:|" | grep . && breach "$file: prints or exits"
 done
