@@ -85,7 +85,7 @@ for name in floor dwell-nowakers floor-waking dwell perf; do
 	time=$(median "$work/time.$name")
 	against=
 	case $name in
-	dwell) reference=floor-waking ;;
+	dwell) reference='floor-waking' ;;
 	*) reference=floor ;;
 	esac
 	[ -n "$floor" ] && against=$(ratio "$time" "$(median "$work/time.$reference")")

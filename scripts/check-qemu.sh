@@ -76,15 +76,14 @@ done
 dwell=$OUT/static/dwell
 [ -x "$dwell" ] || dwell=${DWELL:-./dwell}
 [ -x "$dwell" ] && install_program "$dwell" dwell
-# Busybox has these, but without time namespaces and capability sets.
-for tool in unshare setpriv; do
-	command -v $tool >/dev/null && install_program "$(command -v $tool)" $tool
-done
+# Busybox has an unshare, which it prefers to any file of that name, but without time namespaces.
+install_program "$(command -v unshare)" unshare-full
 cp "${tests[@]}" tests/e2e/common.inc "$root/tests/e2e/"
 cat >"$root/init" <<'EOF'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp DWELL=/bin/dwell WORKLOADS=/bin OUT=/tmp DWELL_LIMIT=120
+export UNSHARE=/bin/unshare-full
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev

@@ -7,17 +7,19 @@ need_root 'recordings inside namespaces'
 
 TRUTH=$work/truth
 export TRUTH
+UNSHARE=${UNSHARE:-unshare}
+
 # in_namespace NAME FLAG...
 in_namespace()
 {
 	local name=$1
 	shift
-	if ! unshare "$@" true 2>/dev/null; then
+	if ! $UNSHARE "$@" true 2>/dev/null; then
 		skip "$name" "no unshare $* here"
 		return
 	fi
 	rm -f "$TRUTH"
-	timeout -k 5 60 unshare "$@" "$DWELL" record -q -o "$work/data" -- "$WORKLOADS/mutex" \
+	timeout -k 5 60 $UNSHARE "$@" "$DWELL" record -q -o "$work/data" -- "$WORKLOADS/mutex" \
 		>"$work/out" 2>"$work/err"
 	status=$?
 	claim "$name: exit status 0 (got $status)" [ "$status" = 0 ]
