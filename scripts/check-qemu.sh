@@ -7,7 +7,7 @@
 set -u
 
 OUT=${OUT:-build}
-readonly BOOT_LIMIT=${QEMU_LIMIT:-300} # seconds; software emulation is slow
+readonly BOOT_LIMIT=${QEMU_LIMIT:-200} # seconds; software emulation is slow
 cache=$OUT/qemu
 root=$cache/root
 tests=("$@")
@@ -44,7 +44,8 @@ unpacked()
 
 kernel=${KERNEL:-}
 if [ -z "$kernel" ]; then
-	package=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image/ {print $2; exit}')
+	package=$(apt-cache depends linux-image-amd64 2>/dev/null |
+		awk '/Depends: linux-image/ {print $2; exit}')
 	[ -n "$package" ] || die "no package linux-image-amd64 here; give KERNEL=vmlinuz"
 	dir=$(unpacked "$package") || die "cannot get package $package"
 	kernel=$(echo "$dir"/boot/vmlinuz-*)

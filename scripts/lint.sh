@@ -49,7 +49,7 @@ scripts_parse()
 scripts_checked()
 {
 	# shellcheck disable=SC2046 # our file names have no spaces
-	shellcheck -x -S warning -e SC3043,SC1091 $(sources -name '*.sh') .ci/run completions/dwell.bash
+	shellcheck -x -S warning -e SC3043 $(sources -name '*.sh') .ci/run completions/dwell.bash
 }
 
 pages_parse()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Records processes that were there before: a thread that hangs, a wait longer than the recording,
 # a single thread, the whole system, a cgroup, and threads born meanwhile.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'running processes are recorded'
 

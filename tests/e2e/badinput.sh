@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Input that cannot be used gets one clear line and exit status 2 or 3: never a crash, a hang or a
 # huge allocation.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 cd "$work" || exit 3
 

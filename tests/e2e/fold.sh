@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The folded outputs of one recording agree: on-CPU, off-CPU and runnable parts add up to the wall
 # clock, and known functions are where they belong.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'folded outputs agree'
 

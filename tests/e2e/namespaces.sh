@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The recorder itself inside a pid namespace and inside a time namespace: tids and clocks there are
 # not those of the kernel's records.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'recordings inside namespaces'
 

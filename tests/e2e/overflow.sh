@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Rings too small for the load lose records: the loss shows, the books balance, and a thread that
 # slept through it keeps its wait.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'lost records become unknown time'
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What a user without privileges gets: a clear refusal or a recording that says what it lacks, never
 # silently less; an exec of a setuid program does not unbalance the books.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'the user nobody records'
 if ! command -v setpriv >/dev/null; then

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # How `dwell record` begins and ends: exit statuses, durations, signals, full disks, death at any
 # moment, the previous file.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'recordings begin and end as they should'
 cd "$work" || exit 3

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Records every workload of known truth from its birth to its end and compares each thread's times
 # with what it measured itself.
+# shellcheck source=tests/e2e/common.inc
 . "$(dirname "$0")/common.inc"
 need_root 'every workload is recorded as it was'
 
