@@ -42,10 +42,17 @@ unpacked()
 	echo "$dir"
 }
 
+kernel_package()
+{
+	apt-cache depends linux-image-amd64 2>/dev/null |
+		awk '/Depends: linux-image/ {print $2; exit}'
+}
+
 kernel=${KERNEL:-}
 if [ -z "$kernel" ]; then
-	package=$(apt-cache depends linux-image-amd64 2>/dev/null |
-		awk '/Depends: linux-image/ {print $2; exit}')
+	package=$(kernel_package)
+	# A new machine has no package lists yet.
+	[ -z "$package" ] && apt-get -q update >&2 && package=$(kernel_package)
 	[ -n "$package" ] || die "no package linux-image-amd64 here; give KERNEL=vmlinuz"
 	dir=$(unpacked "$package") || die "cannot get package $package"
 	kernel=$(echo "$dir"/boot/vmlinuz-*)
