@@ -17,39 +17,39 @@ enum dwell_unit { DWELL_UNIT_COUNT = 0, DWELL_UNIT_NS };
 
 /* One recorded event, as SAMPLE events name it by index. */
 struct dwell_event_desc {
-	uint32_t name;      /* string id: "cpu-clock", "sched:sched_switch", ... */
-	uint32_t format;    /* string id of the tracepoint's format text, 0 = none */
-	uint64_t period;    /* sample period in the event's unit, 0 = frequency mode */
-	uint32_t freq_hz;   /* 0 = fixed period */
-	uint8_t unit;       /* enum dwell_unit, of the weights */
-	bool is_clock;      /* its samples are time on CPU: they spread on-CPU time over stacks */
+	uint32_t name;	  /* string id: "cpu-clock", "sched:sched_switch", ... */
+	uint32_t format;  /* string id of the tracepoint's format text, 0 = none */
+	uint64_t period;  /* sample period in the event's unit, 0 = frequency mode */
+	uint32_t freq_hz; /* 0 = fixed period */
+	uint8_t unit;	  /* enum dwell_unit, of the weights */
+	bool is_clock;	  /* its samples are time on CPU: they spread on-CPU time over stacks */
 };
 
 /* Delivery of one event on one CPU: what the kernel counted against what was read. */
 struct dwell_coverage {
 	uint32_t event, cpu;
-	uint64_t kernel_count;  /* read() of the descriptor when it was closed */
-	uint64_t parsed;        /* records read from the ring */
-	uint64_t lost;          /* PERF_RECORD_LOST and PERF_FORMAT_LOST */
-	bool blind_idle;        /* tested: no tracepoint arrives while this CPU's idle task runs */
+	uint64_t kernel_count; /* read() of the descriptor when it was closed */
+	uint64_t parsed;       /* records read from the ring */
+	uint64_t lost;	       /* PERF_RECORD_LOST and PERF_FORMAT_LOST */
+	bool blind_idle;       /* tested: no tracepoint arrives while this CPU's idle task runs */
 };
 
 /* Facts about the recording. Members marked (end) are final once next() returned 0. */
 struct dwell_source_info {
 	const char *format_name;  /* "dwell trace", "perf.data", ... */
-	uint64_t start_ns;        /* window start on the trace's clock */
-	uint64_t end_ns;          /* (end) window end */
-	uint32_t cpus;            /* number of CPUs, i.e. highest CPU seen + 1 */
-	bool all_threads;         /* the whole system was observed: per-CPU books can balance */
-	bool has_switches;        /* there are scheduler events: off-CPU time can be told */
-	bool has_wakings;         /* wakers were recorded: runnable (woken) can be told */
-	bool finished;            /* (end) the recorder closed the file itself */
-	bool damaged;             /* (end) reading stopped at bytes that cannot be right */
-	uint64_t unread_bytes;    /* (end) bytes behind the place where reading stopped */
-	uint64_t lost;            /* (end) records lost, all CPUs */
-	uint64_t late;            /* (end) events that came out of order beyond repair */
+	uint64_t start_ns;	  /* window start on the trace's clock */
+	uint64_t end_ns;	  /* (end) window end */
+	uint32_t cpus;		  /* number of CPUs, i.e. highest CPU seen + 1 */
+	bool all_threads;	  /* the whole system was observed: per-CPU books can balance */
+	bool has_switches;	  /* there are scheduler events: off-CPU time can be told */
+	bool has_wakings;	  /* wakers were recorded: runnable (woken) can be told */
+	bool finished;		  /* (end) the recorder closed the file itself */
+	bool damaged;		  /* (end) reading stopped at bytes that cannot be right */
+	uint64_t unread_bytes;	  /* (end) bytes behind the place where reading stopped */
+	uint64_t lost;		  /* (end) records lost, all CPUs */
+	uint64_t late;		  /* (end) events that came out of order beyond repair */
 	uint64_t recorder_cpu_ns; /* (end) CPU time the recorder took */
-	uint64_t file_bytes;      /* size of the input, 0 for a pipe */
+	uint64_t file_bytes;	  /* size of the input, 0 for a pipe */
 	uint64_t wakings_dropped; /* (end) wakings that the kernel counted and never delivered */
 };
 

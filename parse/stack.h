@@ -14,7 +14,7 @@ enum dwell_file_kind {
 	DWELL_FILE_ELF = 0, /* a mapped file; offset = file offset of the instruction */
 	DWELL_FILE_KERNEL,  /* the kernel image; offset = address - address of _text (no KASLR) */
 	DWELL_FILE_MODULE,  /* a kernel module, BPF program or trampoline; offset in it */
-	DWELL_FILE_JIT,     /* executable memory without a file, per process; offset = address */
+	DWELL_FILE_JIT,	    /* executable memory without a file, per process; offset = address */
 	DWELL_FILE_VDSO,    /* [vdso]; offset in the image */
 	DWELL_FILE_UNKNOWN, /* no mapping at that address; offset = 0 (all such frames are one) */
 	DWELL_FILE_PSEUDO,  /* made by dwell; the path is the frame's whole name, offset = 0 */
@@ -22,17 +22,17 @@ enum dwell_file_kind {
 };
 
 /* Names of the pseudo frames. Every name of this kind is in square brackets. */
-#define DWELL_FRAME_TRUNCATED   "[truncated]"   /* root of a chain cut at the kernel's maximum */
+#define DWELL_FRAME_TRUNCATED	"[truncated]"	/* root of a chain cut at the kernel's maximum */
 #define DWELL_FRAME_NOT_SAMPLED "[not sampled]" /* ran, but no sample hit it */
-#define DWELL_FRAME_NO_STACK    "[no stack]"    /* the stack is not known */
+#define DWELL_FRAME_NO_STACK	"[no stack]"	/* the stack is not known */
 
 enum { DWELL_BUILD_ID_MAX = 20 };
 
 /* What identifies a file: build id if known, else device, inode and generation. */
 struct dwell_file {
-	uint32_t path;                        /* string id; as the process saw it */
-	uint8_t kind;                         /* enum dwell_file_kind */
-	uint8_t build_id_bytes;               /* 0 = not known */
+	uint32_t path;			      /* string id; as the process saw it */
+	uint8_t kind;			      /* enum dwell_file_kind */
+	uint8_t build_id_bytes;		      /* 0 = not known */
 	uint8_t build_id[DWELL_BUILD_ID_MAX]; /* zero-padded */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_generation;
@@ -40,7 +40,7 @@ struct dwell_file {
 };
 
 struct dwell_frame {
-	uint32_t file;   /* index in the file table */
+	uint32_t file;	 /* index in the file table */
 	uint32_t symbol; /* string id of a name known at record time (kernel, JIT), else 0 */
 	uint64_t offset;
 };
@@ -58,7 +58,8 @@ void dwell_stacks_free(struct dwell_stacks *stacks);
 
 /* Find-or-add. Each returns 0 or -ENOMEM (-EINVAL if an id given does not exist) and the id in
  * *ret_id. Ids count up from 0 for files, from 1 for frames and nodes (0 = none). A file is found
- * again by all its members except build_id. */
+ * again by all its members except build_id; but two build ids that differ are two files, and an
+ * entry without one takes it from the file that finds it. */
 int dwell_stacks_add_file(struct dwell_stacks *stacks, const struct dwell_file *file,
 			  uint32_t *ret_id);
 int dwell_stacks_add_frame(struct dwell_stacks *stacks, uint32_t file, uint64_t offset,

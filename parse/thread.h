@@ -10,18 +10,18 @@
 #include "parse/event.h"
 
 struct dwell_thread {
-	int32_t pid, tid;         /* in the recorder's root pid namespace, as tracepoints say */
-	int32_t ns_pid, ns_tid;   /* in the thread's own pid namespace; 0 = not known */
-	uint32_t incarnation;     /* 1 for the first life of a tid seen in the trace */
-	uint32_t parent;          /* thread index or DWELL_THREAD_NONE */
-	uint32_t comm;            /* string id: the latest so far */
-	uint32_t cgroup;          /* string id: the latest so far, 0 = not known */
-	uint32_t uid;             /* UINT32_MAX = not known */
-	uint64_t born_ns;         /* time of its FORK or wakeup_new; 0 = before the recording */
-	uint64_t died_ns;         /* time of its last switch-out (X or Z); 0 = not seen to end */
-	bool observed;            /* a target: its time is accounted for. Others only wake targets */
-	bool kernel;              /* a kernel thread */
-	bool recorder;            /* a thread of dwell record itself */
+	int32_t pid, tid;	/* in the recorder's root pid namespace, as tracepoints say */
+	int32_t ns_pid, ns_tid; /* in the thread's own pid namespace; 0 = not known */
+	uint32_t incarnation;	/* 1 for the first life of a tid seen in the trace */
+	uint32_t parent;	/* thread index or DWELL_THREAD_NONE */
+	uint32_t comm;		/* string id: the latest so far */
+	uint32_t cgroup;	/* string id: the latest so far, 0 = not known */
+	uint32_t uid;		/* UINT32_MAX = not known */
+	uint64_t born_ns;	/* time of its FORK or wakeup_new; 0 = before the recording */
+	uint64_t died_ns;	/* time of its last switch-out (X or Z); 0 = not seen to end */
+	bool observed;		/* a target: its time is accounted for. Others only wake targets */
+	bool kernel;		/* a kernel thread */
+	bool recorder;		/* a thread of dwell record itself */
 };
 
 struct dwell_threads; /* opaque */

@@ -36,7 +36,13 @@ struct dwell_mmap {
 	const char *path;        /* as the kernel writes it: "//anon", "[vdso]", "/usr/lib/..." */
 };
 
-/* Adds an executable mapping. 0 or -ENOMEM. */
+/* Adds an executable mapping and makes its process known. What memory it is decides the kind of its
+ * file: anonymous memory in all its names ("", "//anon", "[heap]", "[stack]", "[anon:...]",
+ * "/anon_hugepage", "/dev/zero", "/memfd:...", "/SYSV...") is DWELL_FILE_JIT of this pid with
+ * offset = address (a forked child keeps its parent's); "[vdso]" is DWELL_FILE_VDSO; everything
+ * else DWELL_FILE_ELF, also "[vsyscall]", which no file stands behind. Files get no inode
+ * generation, since /proc/PID/maps does not tell it. A process has at most 65,530 mappings (the
+ * kernel's default limit): further ones are left out. 0 or -ENOMEM. */
 int dwell_addrspaces_map(struct dwell_addrspaces *spaces, const struct dwell_mmap *map);
 /* fork: child gets a copy of parent's mappings (shared until either changes). */
 int dwell_addrspaces_fork(struct dwell_addrspaces *spaces, int32_t parent_pid, int32_t child_pid);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/* A path becomes a source: the file is opened, its format told by its first bytes, and the format's
+ * reader put behind the front door. */
+#include "parse/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/io.h"
+#include "lib/trace_format.h"
+#include "parse/source_impl.h"
+
+enum { FACTS_MAX = 4096, HEAD_BYTES = 16 };
+
+struct dwell_source *source_new(void)
+{
+	struct dwell_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return NULL;
+	source->fd = -1;
+	source->strings = dwell_strings_new();
+	source->stacks = dwell_stacks_new();
+	source->threads = dwell_threads_new();
+	if (!source->strings || !source->stacks || !source->threads) {
+		dwell_source_close(source);
+		return NULL;
+	}
+	return source;
+}
+
+void dwell_source_close(struct dwell_source *source)
+{
+	if (!source)
+		return;
+	if (source->ops)
+		source->ops->close(source);
+	if (source->fd > STDIN_FILENO)
+		close(source->fd);
+	for (uint32_t i = 0; i < source->facts.count; i++) {
+		free(source->facts.data[i].key);
+		free(source->facts.data[i].value);
+	}
+	dwell_array_release(&source->facts);
+	dwell_array_release(&source->events);
+	dwell_array_release(&source->coverage);
+	dwell_strings_free(source->strings);
+	dwell_stacks_free(source->stacks);
+	dwell_threads_free(source->threads);
+	free(source);
+}
+
+static int source_open_fd(const char *path, struct dwell_source *source, struct dwell_err *err)
+{
+	struct stat st;
+
+	source->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (source->fd < 0 || fstat(source->fd, &st))
+		return dwell_err_sys(err, -errno, "cannot open '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	if (S_ISREG(st.st_mode)) {
+		source->info.file_bytes = (uint64_t)st.st_size;
+		posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	}
+	return 0;
+}
+
+int dwell_source_open(const char *path, struct dwell_source **ret_source, struct dwell_err *err)
+{
+	static const uint8_t magic[] = DWELL_TRACE_MAGIC_BYTES;
+	struct dwell_source *source = source_new();
+	uint8_t head[HEAD_BYTES];
+	int64_t n;
+	int rc;
+
+	if (!source)
+		return dwell_err_sys(err, -ENOMEM, "cannot open '%s'", path);
+	rc = source_open_fd(path, source, err);
+	if (rc)
+		goto fail;
+	n = dwell_io_read(source->fd, head, sizeof(head));
+	if (n < 0)
+		rc = dwell_err_sys(err, (int)n, "cannot read '%s'", path);
+	else if (n == 0)
+		rc = dwell_err_set(err, -EINVAL, "cannot read '%s': the file is empty", path);
+	else if (!memcmp(head, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
+		rc = trace_source_open(source, head, (uint32_t)n, err);
+	else
+		rc = dwell_err_set(err, -EINVAL, "cannot read '%s': not a dwell trace", path);
+	if (rc) {
+		if (err && !strstr(err->msg, path))
+			dwell_err_wrap(err, "cannot read '%s'", path);
+		goto fail;
+	}
+	*ret_source = source;
+	return 0;
+fail:
+	dwell_source_close(source);
+	return rc;
+}
+
+int dwell_source_next(struct dwell_source *source, const struct dwell_event **ret_event,
+		      struct dwell_err *err)
+{
+	return source->ops->next(source, ret_event, err);
+}
+
+const struct dwell_source_info *dwell_source_info(const struct dwell_source *source)
+{
+	return &source->info;
+}
+
+int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_bytes,
+		    const char *value, uint64_t value_bytes)
+{
+	struct source_fact fact = { strndup(key, key_bytes), strndup(value, value_bytes) };
+
+	if (!fact.key || !fact.value || source->facts.count >= FACTS_MAX ||
+	    dwell_array_grow(&source->facts)) {
+		free(fact.key);
+		free(fact.value);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < source->facts.count; i++) {
+		struct source_fact *old = &source->facts.data[i];
+
+		if (strcmp(old->key, fact.key))
+			continue;
+		free(old->key);
+		free(old->value);
+		*old = fact;
+		return 0;
+	}
+	source->facts.data[source->facts.count++] = fact;
+	return 0;
+}
+
+const char *dwell_source_fact(const struct dwell_source *source, const char *key)
+{
+	for (uint32_t i = 0; i < source->facts.count; i++)
+		if (!strcmp(source->facts.data[i].key, key))
+			return source->facts.data[i].value;
+	return NULL;
+}
+
+uint64_t source_fact_u64(const struct dwell_source *source, const char *key)
+{
+	const char *value = dwell_source_fact(source, key);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+const char *dwell_source_fact_at(const struct dwell_source *source, uint32_t index,
+				 const char **ret_value)
+{
+	if (index >= source->facts.count)
+		return NULL;
+	*ret_value = source->facts.data[index].value;
+	return source->facts.data[index].key;
+}
+
+struct dwell_strings *dwell_source_strings(struct dwell_source *source)
+{
+	return source->strings;
+}
+
+struct dwell_stacks *dwell_source_stacks(struct dwell_source *source)
+{
+	return source->stacks;
+}
+
+struct dwell_threads *dwell_source_threads(struct dwell_source *source)
+{
+	return source->threads;
+}
+
+const struct dwell_event_desc *dwell_source_event_desc(const struct dwell_source *source,
+						       uint32_t index)
+{
+	return index < source->events.count ? &source->events.data[index] : NULL;
+}
+
+const struct dwell_coverage *dwell_source_coverage(const struct dwell_source *source,
+						   uint32_t index)
+{
+	return index < source->coverage.count ? &source->coverage.data[index] : NULL;
+}

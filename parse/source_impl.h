@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What the front door and the formats behind it share: the tables and facts that every format
+ * fills, and the operations a format supplies. Only parse/ includes this. */
+#ifndef DWELL_PARSE_SOURCE_IMPL_H
+#define DWELL_PARSE_SOURCE_IMPL_H
+
+#include "lib/array.h"
+#include "parse/source.h"
+
+struct source_fact {
+	char *key, *value;
+};
+
+struct source_ops {
+	/* As dwell_source_next(). */
+	int (*next)(struct dwell_source *source, const struct dwell_event **ret_event,
+		    struct dwell_err *err);
+	void (*close)(struct dwell_source *source);
+};
+
+struct dwell_source {
+	int fd;
+	const struct source_ops *ops; /* NULL until a format took the file */
+	void *format;		      /* its own state */
+	struct dwell_source_info info;
+	struct dwell_strings *strings;
+	struct dwell_stacks *stacks;
+	struct dwell_threads *threads;
+	DWELL_ARRAY(struct source_fact) facts;
+	DWELL_ARRAY(struct dwell_event_desc) events;
+	DWELL_ARRAY(struct dwell_coverage) coverage;
+};
+
+/* Sets a fact, replacing an older value. Bytes need not be NUL-terminated. 0 or -ENOMEM. */
+int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_bytes,
+		    const char *value, uint64_t value_bytes);
+/* A fact as a number; 0 when absent or not a number. */
+uint64_t source_fact_u64(const struct dwell_source *source, const char *key);
+
+/* A source without input, for a format (or a test) to fill. NULL when out of memory. */
+struct dwell_source *source_new(void);
+
+/* Opens the own trace format on source->fd; head are the bytes already read. */
+int trace_source_open(struct dwell_source *source, const uint8_t *head, uint32_t head_bytes,
+		      struct dwell_err *err);
+
+struct trace_input;
+/* The same from any input: tests and fuzzing read from memory. */
+int trace_source_open_input(struct dwell_source *source, const struct trace_input *input,
+			    const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);
+
+#endif
