@@ -32,7 +32,7 @@ claim "longwait: the window is 3 s (got $window ns)" \
 dwell record -q -o "$work/data" -t "$pid" -d 0.5
 verified one-thread "$work/data"
 claim '-t: one thread is observed' [ "$(grep -o '"tid"' "$work/threads.json" | wc -l)" = 1 ]
-claim '-t: it is the one asked for' grep -q "\"tid\": *$pid\b" "$work/threads.json"
+claim '-t: it is the one asked for' grep -qE "\"tid\": *$pid\b" "$work/threads.json"
 kill "$pid"
 
 # Everything, threads born during the recording included.

@@ -3,6 +3,7 @@
 // against its own books and against a folded file. Prints a claim a line: `ok - ` or `not ok - `.
 //
 //   verify [-f FOLDED] [-n NAME] JSON [TRUTH]        exit 1 when a claim does not hold
+//   verify -k KEY JSON                               prints a number of the outermost object
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdarg.h>
@@ -264,14 +265,16 @@ static void check_folded(struct check *check, const char *path, int64_t expected
 int main(int argc, char **argv)
 {
 	struct check check = { .name = "verify" };
-	const char *folded = NULL;
+	const char *folded = NULL, *key = NULL;
 	json_object *root;
 	int64_t observed;
 	int option;
 
-	while ((option = getopt(argc, argv, "f:n:")) != -1) {
+	while ((option = getopt(argc, argv, "f:k:n:")) != -1) {
 		if (option == 'f')
 			folded = optarg;
+		else if (option == 'k')
+			key = optarg;
 		else if (option == 'n')
 			check.name = optarg;
 		else
@@ -284,6 +287,10 @@ int main(int argc, char **argv)
 	    !json_object_is_type(check.threads, json_type_array)) {
 		claim(&check, false, "'%s' is JSON with an array of threads", argv[optind]);
 		return 1;
+	}
+	if (key) {
+		printf("%" PRId64 "\n", member(root, key));
+		return 0;
 	}
 	observed = check_books(&check);
 	if (optind + 1 < argc)
