@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* The command line becomes a call of one command. Commands live in their rooms; this file only
+ * knows their names. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "record/cmd.h"
+#include "report/cmd.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* Records, then shows what came out of it. */
+static int cmd_record(int argc, char **argv)
+{
+	char path[PATH_BYTES] = "";
+	int status = dwell_cmd_record(argc, argv, path, sizeof(path));
+	struct dwell_err err = { 0 };
+
+	if (!*path)
+		return status;
+	if (dwell_report_summary(path, stderr, &err)) {
+		fprintf(stderr, "dwell: %s\n", err.msg);
+		return status ? status : DWELL_EXIT_FAILED;
+	}
+	return status;
+}
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "record", cmd_record, "record where threads spend their time" },
+	{ "report", dwell_cmd_report, "say where the time went" },
+	{ "fold", dwell_cmd_fold, "print folded stacks, in ns, for flame graphs" },
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_usage(FILE *out)
+{
+	fprintf(out, "usage: dwell COMMAND [OPTION]...\n\ncommands:\n");
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\n'dwell help COMMAND' or 'dwell COMMAND --help' tells its options.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (unsigned i = 0; i < COMMAND_COUNT; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	char shown[256];
+
+	fprintf(stderr, "dwell: unknown command '%s'\n",
+		dwell_printable(shown, sizeof(shown), name));
+	print_usage(stderr);
+	return DWELL_EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+	char option[] = "--help", *args[] = { NULL, option, NULL };
+	const struct command *command;
+
+	if (argc < 3) {
+		print_usage(stdout);
+		return DWELL_EXIT_OK;
+	}
+	command = find_command(argv[2]);
+	if (!command)
+		return unknown_command(argv[2]);
+	args[0] = argv[2];
+	return command->run(2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_usage(stderr);
+		return DWELL_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("dwell %s\n", DWELL_VERSION);
+		return DWELL_EXIT_OK;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(argc, argv);
+	command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	return command->run(argc - 1, argv + 1);
+}

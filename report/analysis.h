@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording becomes results: source -> timeline -> filter -> profile, in one pass, and the
+ * books of every thread as far as the filter lets them count. */
+#ifndef DWELL_REPORT_ANALYSIS_H
+#define DWELL_REPORT_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/array.h"
+#include "offcpu/filter.h"
+#include "offcpu/profile.h"
+#include "offcpu/timeline.h"
+#include "parse/source.h"
+
+/* A thread's time after filters: ns[] sums to observed_ns. */
+struct dwell_books {
+	uint64_t observed_ns;
+	uint64_t ns[DWELL_STATES];
+	uint64_t unknown_ns[DWELL_UNKNOWNS];
+	uint64_t longest_blocked_ns;
+	bool longest_censored; /* the longest wait is really longer */
+};
+
+/* Where ids in events point to. Borrowed. */
+struct dwell_tables {
+	struct dwell_strings *strings;
+	struct dwell_stacks *stacks;
+	struct dwell_threads *threads;
+};
+
+struct dwell_analysis_options {
+	const char *time; /* --time, NULL = all */
+	enum dwell_group_by by;
+};
+
+struct dwell_analysis {
+	struct dwell_source *source; /* owned; NULL when events were fed from memory */
+	struct dwell_source_info info;
+	struct dwell_tables tables;
+	struct dwell_filter filter; /* the given one with --time resolved; borrows its lists */
+	bool filtered;		    /* the filter can drop something */
+	struct dwell_timeline *timeline;
+	struct dwell_profile *profile;
+	DWELL_ARRAY(struct dwell_books) books; /* by thread index */
+	uint64_t window_ns;		       /* the part looked at */
+	struct dwell_err law;		       /* code set: the books do not balance */
+};
+
+/* Opens path ("-" = standard input), reads it to its end and fills *ret. 0, or -errno with err
+ * set. Release with dwell_analysis_release(), also after a failure. filter's lists must
+ * outlive it. */
+int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
+		       const struct dwell_analysis_options *options, struct dwell_analysis *ret,
+		       struct dwell_err *err);
+
+/* The same in steps, for events that are in memory: begin with info's start_ns, all_threads and
+ * has_switches set, feed in time order, finish with info's end_ns. */
+int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tables *tables,
+			 const struct dwell_source_info *info, const struct dwell_filter *filter,
+			 const struct dwell_analysis_options *options, struct dwell_err *err);
+int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_event *event,
+			struct dwell_err *err);
+int dwell_analysis_finish(struct dwell_analysis *analysis, const struct dwell_source_info *info,
+			  struct dwell_err *err);
+
+void dwell_analysis_release(struct dwell_analysis *analysis);
+
+/* A header fact, or NULL. */
+const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key);
+
+/* The books of a thread; zeroes if nothing of it counts. */
+const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *analysis,
+					       uint32_t thread);
+
+/* Why a time is unknown, as a frame: "[lost]", "[never seen]", ... */
+const char *dwell_unknown_frame(enum dwell_unknown why);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/* `dwell fold`: a recording becomes folded stacks in nanoseconds. */
+#include "report/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/filter_opts.h"
+#include "report/folded.h"
+#include "report/health.h"
+#include "report/sink.h"
+#include "report/view.h"
+
+static const struct dwell_opt opts_table[] = {
+	{ "wall", 0, NULL, "all time, with the state as a frame (default)" },
+	{ "on", 0, NULL, "time on a CPU" },
+	{ "off", 0, NULL, "time blocked (other states with --state)" },
+	{ "by", 0, "WHAT", "group by comm (default), process, thread or cgroup" },
+	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
+	DWELL_FILTER_OPTS
+};
+
+enum { OPT_WALL, OPT_ON, OPT_OFF, OPT_BY, OPT_OUTPUT, OPT_SHARED };
+
+static const struct dwell_opt_usage usage = {
+	.command = "fold",
+	.line = "dwell fold [--wall | --on | --off] [OPTION]... [FILE]",
+	.about = "Prints stacks with the nanoseconds spent in them, one 'frame;frame;frame N' line "
+		 "each,\nroot first: what flame graph tools read.",
+};
+
+struct fold_opts {
+	struct filter_opts filters;
+	const char *output;
+	enum dwell_group_by by;
+	enum dwell_mode mode;
+	bool mode_given;
+};
+
+static int set_mode(struct fold_opts *opts, enum dwell_mode mode, struct dwell_err *err)
+{
+	if (opts->mode_given && opts->mode != mode)
+		return dwell_err_set(err, -EINVAL, "only one of --wall, --on, --off");
+	opts->mode = mode;
+	opts->mode_given = true;
+	return 0;
+}
+
+static int set_by(struct fold_opts *opts, const char *value, struct dwell_err *err)
+{
+	static const char *const names[] = { "comm", "process", "thread", "cgroup" };
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(value, names[i])) {
+			opts->by = (enum dwell_group_by)i;
+			return 0;
+		}
+	return dwell_err_set(err, -EINVAL, "'%s' is not comm, process, thread or cgroup", value);
+}
+
+static int set_option(void *user, unsigned index, const char *value, struct dwell_err *err)
+{
+	struct fold_opts *opts = user;
+
+	switch (index) {
+	case OPT_WALL:
+		return set_mode(opts, DWELL_MODE_WALL, err);
+	case OPT_ON:
+		return set_mode(opts, DWELL_MODE_ON, err);
+	case OPT_OFF:
+		return set_mode(opts, DWELL_MODE_OFF, err);
+	case OPT_BY:
+		return set_by(opts, value, err);
+	case OPT_OUTPUT:
+		opts->output = value;
+		return 0;
+	}
+	return filter_opts_set(&opts->filters, index - OPT_SHARED, value, err);
+}
+
+static int write_folded(const struct fold_opts *opts, const struct dwell_view *view,
+			struct dwell_err *err)
+{
+	struct folded folded = { 0 };
+	int rc, closed;
+
+	rc = command_output_open(opts->output, &folded.out, err);
+	if (rc)
+		return rc;
+	rc = dwell_sink_walk(view, opts->mode, opts->filters.filter.states != 0, &folded_ops,
+			     &folded, err);
+	if (!rc && !folded.lines.count)
+		dwell_warn(stderr, "no line: no time passed the filters");
+	folded_release(&folded);
+	closed = command_output_close(folded.out, opts->output, err);
+	return rc ? rc : closed;
+}
+
+static int fold(const struct fold_opts *opts)
+{
+	struct dwell_err err = { 0 };
+	struct dwell_health health;
+	struct dwell_view view;
+	int status = DWELL_EXIT_OK, rc;
+
+	rc = dwell_view_open(&opts->filters, opts->by, &view, &err);
+	if (!rc)
+		rc = write_folded(opts, &view, &err);
+	if (rc) {
+		status = command_fail(&err, DWELL_EXIT_FAILED);
+	} else {
+		dwell_health_read(&view.analysis, &health);
+		dwell_health_warnings(&health, dwell_warn, stderr);
+		dwell_health_symbols(view.symbols, dwell_warn, stderr);
+		if (opts->filters.strict && dwell_health_lossy(&health))
+			status = DWELL_EXIT_LOSS;
+	}
+	dwell_view_release(&view);
+	return status;
+}
+
+int dwell_cmd_fold(int argc, char **argv)
+{
+	struct fold_opts opts = { 0 };
+	struct dwell_err err = { 0 };
+	int status, rc;
+
+	rc = dwell_opt_parse(opts_table, &usage, argc, argv, 0, set_option, &opts, &err);
+	if (rc > 0 && !filter_opts_finish(&opts.filters, argv + rc, &err))
+		status = fold(&opts);
+	else
+		status = rc == -ECANCELED ? DWELL_EXIT_OK : command_fail(&err, DWELL_EXIT_USAGE);
+	filter_opts_release(&opts.filters);
+	return status;
+}

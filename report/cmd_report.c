@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+/* `dwell report`: a recording becomes a view for people, or the same as JSON. */
+#include "report/cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/command.h"
+#include "report/filter_opts.h"
+#include "report/health.h"
+#include "report/json.h"
+#include "report/summary.h"
+#include "report/summary_text.h"
+#include "report/threads.h"
+#include "report/view.h"
+
+static const struct dwell_opt opts_table[] = {
+	{ "json", 0, NULL, "print JSON; the keys are in dwell-report(1)" },
+	{ "sort", 0, "KEY", "threads: order by cpu (default), blocked, longest, tid, ..." },
+	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
+	DWELL_FILTER_OPTS
+};
+
+enum { OPT_JSON, OPT_SORT, OPT_OUTPUT, OPT_SHARED };
+
+static const struct dwell_opt_usage usage = {
+	.command = "report",
+	.line = "dwell report [summary | threads] [OPTION]... [FILE]",
+	.about = "Says where threads spent their time: the summary on one screen, or a table of "
+		 "threads.",
+};
+
+struct report_opts {
+	struct filter_opts filters;
+	const char *output;
+	bool json;
+	int sort_key;
+	const struct report_view *view;
+};
+
+/* Prints one view: 0, or a negative errno. */
+typedef int (*report_print_fn)(const struct report_opts *opts, const struct dwell_view *view,
+			       const struct dwell_health *health, FILE *out);
+
+struct report_view {
+	const char *name;
+	enum dwell_group_by by;
+	report_print_fn print;
+};
+
+static int print_summary(const struct report_opts *opts, const struct dwell_view *view,
+			 const struct dwell_health *health, FILE *out)
+{
+	struct dwell_summary summary;
+	int rc = dwell_summary_build(view, &summary);
+
+	if (!rc)
+		rc = opts->json
+			     ? json_print_summary(view, &summary, health, out)
+			     : summary_text_print(view, &summary, health, opts->filters.input, out);
+	dwell_summary_release(&summary);
+	return rc;
+}
+
+static int print_threads(const struct report_opts *opts, const struct dwell_view *view,
+			 const struct dwell_health *health, FILE *out)
+{
+	struct dwell_thread_list list;
+	int rc = dwell_thread_list_build(&view->analysis, opts->sort_key, &list);
+
+	if (!rc)
+		rc = opts->json ? json_print_threads(view, &list, health, out)
+				: threads_text_print(view, &list, health, out);
+	dwell_thread_list_release(&list);
+	return rc;
+}
+
+/* The first is the default. */
+static const struct report_view views[] = {
+	{ "summary", DWELL_BY_THREAD, print_summary },
+	{ "threads", DWELL_BY_THREAD, print_threads },
+};
+
+static int set_option(void *user, unsigned index, const char *value, struct dwell_err *err)
+{
+	struct report_opts *opts = user;
+
+	switch (index) {
+	case OPT_JSON:
+		opts->json = true;
+		return 0;
+	case OPT_SORT:
+		opts->sort_key = dwell_thread_sort_key(value, err);
+		return opts->sort_key < 0 ? opts->sort_key : 0;
+	case OPT_OUTPUT:
+		opts->output = value;
+		return 0;
+	}
+	return filter_opts_set(&opts->filters, index - OPT_SHARED, value, err);
+}
+
+/* Takes VIEW off the operands. A file of such a name can be given as ./NAME or with -i. */
+static char **take_view(struct report_opts *opts, char **operands)
+{
+	opts->view = &views[0];
+	for (unsigned i = 0; *operands && i < sizeof(views) / sizeof(views[0]); i++)
+		if (!strcmp(*operands, views[i].name)) {
+			opts->view = &views[i];
+			return operands + 1;
+		}
+	return operands;
+}
+
+static int print_view(const struct report_opts *opts, const struct dwell_view *view, FILE *out,
+		      struct dwell_err *err)
+{
+	struct dwell_health health;
+	int rc;
+
+	dwell_health_read(&view->analysis, &health);
+	rc = opts->view->print(opts, view, &health, out);
+	return rc ? dwell_err_sys(err, rc, "cannot report") : 0;
+}
+
+/* The output is opened once there is something to write: a failed analysis leaves it alone. */
+static int report_to_output(const struct report_opts *opts, const struct dwell_view *view,
+			    struct dwell_err *err)
+{
+	FILE *out;
+	int rc, closed;
+
+	rc = command_output_open(opts->output, &out, err);
+	if (rc)
+		return rc;
+	rc = print_view(opts, view, out, err);
+	closed = command_output_close(out, opts->output, err);
+	return rc ? rc : closed;
+}
+
+static int report(const struct report_opts *opts)
+{
+	struct dwell_err err = { 0 };
+	struct dwell_health health;
+	struct dwell_view view;
+	int status = DWELL_EXIT_OK, rc;
+
+	rc = dwell_view_open(&opts->filters, opts->view->by, &view, &err);
+	if (!rc)
+		rc = report_to_output(opts, &view, &err);
+	if (rc) {
+		status = command_fail(&err, DWELL_EXIT_FAILED);
+	} else if (opts->filters.strict) {
+		dwell_health_read(&view.analysis, &health);
+		status = dwell_health_lossy(&health) ? DWELL_EXIT_LOSS : DWELL_EXIT_OK;
+	}
+	dwell_view_release(&view);
+	return status;
+}
+
+int dwell_cmd_report(int argc, char **argv)
+{
+	struct report_opts opts = { 0 };
+	struct dwell_err err = { 0 };
+	int status, rc;
+
+	rc = dwell_opt_parse(opts_table, &usage, argc, argv, 0, set_option, &opts, &err);
+	if (rc > 0 && !filter_opts_finish(&opts.filters, take_view(&opts, argv + rc), &err))
+		status = report(&opts);
+	else
+		status = rc == -ECANCELED ? DWELL_EXIT_OK : command_fail(&err, DWELL_EXIT_USAGE);
+	filter_opts_release(&opts.filters);
+	return status;
+}
+
+int dwell_report_summary(const char *path, FILE *out, struct dwell_err *err)
+{
+	struct report_opts opts = { .filters.input = path, .view = &views[0] };
+	struct dwell_view view;
+	int rc = dwell_view_open(&opts.filters, opts.view->by, &view, err);
+
+	if (!rc)
+		rc = print_view(&opts, &view, out, err);
+	dwell_view_release(&view);
+	return rc;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* Counters of the source and the timeline become one judgement, and warnings that say what is
+ * missing and what it does to the numbers. */
+#include "report/health.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "report/text.h"
+
+static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
+{
+	const struct dwell_coverage *row;
+	uint32_t blind_cpu = DWELL_CPU_NONE;
+
+	for (uint32_t i = 0;
+	     analysis->source && (row = dwell_source_coverage(analysis->source, i)) != NULL; i++) {
+		if (row->blind_idle && row->cpu != blind_cpu) {
+			health->blind_cpus++;
+			blind_cpu = row->cpu;
+		}
+		if (!row->kernel_count)
+			continue;
+		health->kernel_count += row->kernel_count;
+		health->parsed += row->parsed < row->kernel_count ? row->parsed : row->kernel_count;
+	}
+}
+
+void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_health *ret)
+{
+	const struct dwell_timeline_stats *stats = dwell_timeline_stats(analysis->timeline);
+	const struct dwell_source_info *info = &analysis->info;
+	struct dwell_health health = {
+		.lost = info->lost > stats->lost ? info->lost : stats->lost,
+		.late = info->late + stats->late_events,
+		.wakings_dropped = info->wakings_dropped,
+		.unread_bytes = info->unread_bytes,
+		.contradictions = stats->contradictions,
+		.chain_breaks = stats->chain_breaks,
+		.cpus = info->cpus,
+		.finished = info->finished,
+		.damaged = info->damaged,
+		.has_switches = info->has_switches,
+		.has_wakings = info->has_wakings,
+		.law = analysis->law.code ? analysis->law.msg : NULL,
+	};
+
+	read_coverage(analysis, &health);
+	for (uint32_t i = 0; i < analysis->books.count; i++) {
+		health.observed_ns += analysis->books.data[i].observed_ns;
+		for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
+			health.unknown_ns[why] += analysis->books.data[i].unknown_ns[why];
+	}
+	*ret = health;
+}
+
+double dwell_health_coverage(const struct dwell_health *health)
+{
+	return health->kernel_count ? (double)health->parsed / (double)health->kernel_count : 1;
+}
+
+bool dwell_health_lossy(const struct dwell_health *health)
+{
+	return health->lost || health->late || health->wakings_dropped || health->damaged ||
+	       !health->finished || health->parsed < health->kernel_count || health->law ||
+	       health->unknown_ns[DWELL_UNKNOWN_LOST] || health->unknown_ns[DWELL_UNKNOWN_MISSED];
+}
+
+static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	fn(user, line);
+}
+
+static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char bytes[TEXT_NUMBER_BYTES];
+
+	if (health->damaged)
+		warn(fn, user, "the file is damaged: %s behind the damage were not read",
+		     text_bytes(bytes, health->unread_bytes));
+	else if (!health->finished)
+		warn(fn, user, "the file was cut off: it ends before the recording did");
+	if (!health->has_switches)
+		warn(fn, user,
+		     "no scheduler events were recorded: on-CPU time is sample periods, and "
+		     "nothing is known of waits");
+}
+
+static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char count[TEXT_NUMBER_BYTES], of[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+
+	if (health->lost)
+		warn(fn, user, "%s events were lost; %s of thread time is unknown for that",
+		     text_count(count, health->lost),
+		     text_share(share, health->unknown_ns[DWELL_UNKNOWN_LOST],
+				health->observed_ns));
+	if (health->parsed < health->kernel_count)
+		warn(fn, user, "coverage %s: the kernel counted %s events, %s were read",
+		     text_share(share, health->parsed, health->kernel_count),
+		     text_count(count, health->kernel_count), text_count(of, health->parsed));
+	if (health->late)
+		warn(fn, user, "%s events came too late to be put in order",
+		     text_count(count, health->late));
+	if (!health->has_switches)
+		return;
+	if (!health->has_wakings)
+		warn(fn, user,
+		     "no wakings were recorded: waits include the wait for a CPU "
+		     "afterwards");
+	else if (health->wakings_dropped)
+		warn(fn, user, "%s wakings were never delivered: runnable is a lower bound",
+		     text_count(count, health->wakings_dropped));
+}
+
+void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char count[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES], ns[TEXT_NUMBER_BYTES];
+
+	if (health->law)
+		warn(fn, user, "THE BOOKS DO NOT BALANCE, do not trust these numbers: %s",
+		     health->law);
+	warn_input(health, fn, user);
+	warn_loss(health, fn, user);
+	if (health->contradictions)
+		warn(fn, user, "%s contradictions between events were closed with unknown time",
+		     text_count(count, health->contradictions));
+	for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
+		if (health->unknown_ns[why] > health->observed_ns / 1000)
+			warn(fn, user, "%s: %s, %s of thread time, is unknown",
+			     dwell_unknown_frame(why), text_duration(ns, health->unknown_ns[why]),
+			     text_share(share, health->unknown_ns[why], health->observed_ns));
+}
+
+void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, void *user)
+{
+	uint32_t frames[DWELL_SYMBOL_STATUSES] = { 0 };
+	const struct dwell_symbol_failure *failure;
+
+	for (uint32_t i = 0; (failure = dwell_symbols_failure(symbols, i)) != NULL; i++)
+		if ((unsigned)failure->status < DWELL_SYMBOL_STATUSES)
+			frames[failure->status] += failure->frames;
+	for (unsigned status = DWELL_SYMBOL_OK + 1; status < DWELL_SYMBOL_STATUSES; status++) {
+		char count[TEXT_NUMBER_BYTES];
+		const char *todo = "";
+
+		if (!frames[status])
+			continue;
+		if (status == DWELL_SYMBOL_KPTR)
+			todo = "; record as root or set kernel.kptr_restrict=0";
+		else if (status == DWELL_SYMBOL_NO_FILE || status == DWELL_SYMBOL_CHANGED)
+			todo = "; --symfs DIR names a copy of the recorded files";
+		else if (status == DWELL_SYMBOL_NO_MAP_FILE)
+			todo = "; let the runtime write /tmp/perf-PID.map";
+		warn(fn, user, "%s frames have no name: %s%s", text_count(count, frames[status]),
+		     dwell_symbol_status_text(status), todo);
+	}
+}
+
+void dwell_warn(void *user, const char *text)
+{
+	fprintf(user, "dwell: warning: %s\n", text);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* How far a result can be trusted: what was lost, not covered, contradictory or unbalanced, as
+ * numbers and as one warning line each. */
+#ifndef DWELL_REPORT_HEALTH_H
+#define DWELL_REPORT_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "parse/elf/symbols.h"
+#include "report/analysis.h"
+
+struct dwell_health {
+	uint64_t lost, late, wakings_dropped;
+	uint64_t kernel_count, parsed; /* of all coverage rows with a kernel count */
+	uint64_t observed_ns;	       /* of all threads, after filters */
+	uint64_t unknown_ns[DWELL_UNKNOWNS];
+	uint64_t unread_bytes;
+	uint64_t contradictions, chain_breaks;
+	uint64_t blind_cpus;
+	uint32_t cpus;
+	bool finished, damaged;
+	bool has_switches, has_wakings;
+	const char *law; /* what a broken law says, NULL when the books balance; borrowed */
+};
+
+void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_health *ret);
+
+/* parsed / kernel_count, at most 1; 1 when the kernel counted nothing. */
+double dwell_health_coverage(const struct dwell_health *health);
+
+/* Is anything missing that was asked for (exit 4 under --strict)? */
+bool dwell_health_lossy(const struct dwell_health *health);
+
+/* Calls fn with each warning: one line, no stop. */
+typedef void (*dwell_warning_fn)(void *user, const char *text);
+void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn fn, void *user);
+
+/* The same for frames without a name: one line per reason. */
+void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, void *user);
+
+/* A dwell_warning_fn: "dwell: warning: ..." on user (a FILE). */
+void dwell_warn(void *user, const char *text);
+
+#endif

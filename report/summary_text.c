@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+/* Summary lines become one screen: what the threads did on average, the places that took most of
+ * their time, what was put aside, and how far to trust it. */
+#include "report/summary_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/table.h"
+#include "report/text.h"
+
+enum { LINES_MAX = 14, NAME_BYTES = 256 };
+
+enum { COLUMN_STATE, COLUMN_SHARE, COLUMN_NAME, COLUMN_WHERE, COLUMN_TIMES, COLUMN_LONGEST };
+
+static const struct table_column columns[] = {
+	[COLUMN_STATE] = { .title = "state" },
+	[COLUMN_SHARE] = { .title = "share", .right = true },
+	[COLUMN_NAME] = { .title = "thread" },
+	[COLUMN_WHERE] = { .title = "where, innermost first", .gives = true },
+	[COLUMN_TIMES] = { .title = "times", .right = true },
+	[COLUMN_LONGEST] = { .title = "longest", .right = true },
+};
+
+/* A state that took little time still gets its largest lines: blocked time of many threads would
+ * push running and runnable off the screen. */
+static const unsigned lines_kept[SUMMARY_STATES] = {
+	[SUMMARY_RUNNING] = 3,	 [SUMMARY_RUNNABLE] = 2, [SUMMARY_BLOCKED] = 3,
+	[SUMMARY_BLOCKED_D] = 2, [SUMMARY_UNKNOWN] = 1,
+};
+
+static const char *paint_state(unsigned column, const char *text)
+{
+	if (column != COLUMN_STATE)
+		return NULL;
+	if (!strcmp(text, "running"))
+		return "\033[32m";
+	if (!strcmp(text, "runnable"))
+		return "\033[33m";
+	return strncmp(text, "blocked", 7) ? "\033[35m" : "\033[36m";
+}
+
+void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
+{
+	static const char *const keys[] = { "host.name", "kernel.release", "command" };
+	char line[1024], fact[512], number[TEXT_NUMBER_BYTES];
+	size_t used = 0;
+
+	*line = '\0';
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *value = dwell_analysis_fact(analysis, keys[i]);
+
+		if (!value || !*value)
+			continue;
+		text_clean(fact, sizeof(fact), value, "?");
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s  ",
+					 i == 1 ? "Linux " : "", fact);
+		if (used >= sizeof(line))
+			break;
+	}
+	if (used >= sizeof(line))
+		used = sizeof(line) - 1;
+	snprintf(line + used, sizeof(line) - used, "%s, %s%s", analysis->info.format_name,
+		 text_duration(number, analysis->window_ns),
+		 analysis->info.all_threads ? ", whole system" : "");
+	text_fit(fact, sizeof(fact), line,
+		 text_columns(line) < TABLE_WIDTH ? text_columns(line) : TABLE_WIDTH);
+	fprintf(out, "%s\n", fact);
+}
+
+static void print_averages(const struct dwell_view *view, const struct dwell_summary *summary,
+			   FILE *out)
+{
+	static const char *const names[DWELL_STATES] = { "running", "want a CPU", "blocked",
+							 "unknown" };
+	char number[TEXT_NUMBER_BYTES];
+	double window_ns = (double)view->analysis.window_ns;
+
+	fprintf(out, "%s thread%s:", text_count(number, summary->threads),
+		summary->threads == 1 ? "" : "s");
+	for (unsigned state = 0; state < DWELL_STATES; state++)
+		fprintf(out, "  %.2f %s",
+			window_ns > 0 ? (double)summary->state_ns[state] / window_ns : 0.0,
+			names[state]);
+	fprintf(out, "   (on average)\n");
+}
+
+/* Marks the lines to show: the largest of each state first, then by size up to LINES_MAX. */
+static uint32_t choose_lines(const struct dwell_summary *summary, bool *show)
+{
+	unsigned kept[SUMMARY_STATES] = { 0 };
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < summary->lines.count; i++) {
+		const struct summary_line *line = &summary->lines.data[i];
+
+		if (kept[line->state] >= lines_kept[line->state])
+			continue;
+		kept[line->state]++;
+		show[i] = true;
+		shown++;
+	}
+	for (uint32_t i = 0; i < summary->lines.count && shown < LINES_MAX; i++)
+		if (!show[i]) {
+			show[i] = true;
+			shown++;
+		}
+	return shown;
+}
+
+static void add_line(const struct dwell_view *view, const struct dwell_summary *summary,
+		     const struct summary_line *line, struct table *table)
+{
+	char text[NAME_BYTES], number[TEXT_NUMBER_BYTES];
+	const char *comm = dwell_strings_get(view->analysis.tables.strings, line->comm);
+
+	table_add(table, summary_state_name(line->state));
+	table_add(table, text_share(number, line->ns, summary->observed_ns));
+	text_clean(text, sizeof(text), comm, "?");
+	table_add(table, text);
+	table_add(table, dwell_strings_get(summary->where, line->where));
+	table_add(table, text_count(number, line->count));
+	snprintf(text, sizeof(text), "%s%s", line->censored ? ">=" : "",
+		 text_duration(number, line->longest_ns));
+	table_add(table, line->longest_ns ? text : "-");
+}
+
+static int print_lines(const struct dwell_view *view, const struct dwell_summary *summary,
+		       FILE *out)
+{
+	struct table table = { .columns = columns,
+			       .column_count = sizeof(columns) / sizeof(columns[0]) };
+	bool *show = calloc((size_t)summary->lines.count + 1, sizeof(*show));
+	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+	uint64_t rest_ns = 0;
+	uint32_t shown;
+	int rc;
+
+	if (!show)
+		return -ENOMEM;
+	shown = choose_lines(summary, show);
+	for (uint32_t i = 0; i < summary->lines.count; i++) {
+		if (show[i])
+			add_line(view, summary, &summary->lines.data[i], &table);
+		else
+			rest_ns += summary->lines.data[i].ns;
+	}
+	rc = table.failed;
+	if (!rc && shown)
+		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
+	if (!rc && shown < summary->lines.count)
+		fprintf(out, "%s smaller lines: %s\n",
+			text_count(number, summary->lines.count - shown),
+			text_share(share, rest_ns, summary->observed_ns));
+	table_release(&table);
+	free(show);
+	return rc;
+}
+
+static void print_asides(const struct dwell_summary *summary, FILE *out)
+{
+	static const char *const names[SUMMARY_ASIDES] = {
+		[SUMMARY_KERNEL_ASLEEP] = "kernel threads asleep",
+		[SUMMARY_NEVER_RAN] = "threads asleep throughout",
+		[SUMMARY_RECORDER] = "threads of the recorder",
+	};
+	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+	const char *before = "not listed: ";
+
+	for (unsigned i = 0; i < SUMMARY_ASIDES; i++) {
+		if (!summary->asides[i].threads)
+			continue;
+		fprintf(out, "%s%s %s %s", before, text_count(number, summary->asides[i].threads),
+			names[i], text_share(share, summary->asides[i].ns, summary->observed_ns));
+		before = ", ";
+	}
+	if (*before == ',')
+		putc('\n', out);
+}
+
+static void print_trust(const struct dwell_view *view, const struct dwell_health *health,
+			const char *path, FILE *out)
+{
+	const struct dwell_source_info *info = &view->analysis.info;
+	uint64_t whole_ns = info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
+	char line[1024], name[NAME_BYTES], a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES];
+	int used;
+
+	used = snprintf(line, sizeof(line), "lost %s, coverage %s", text_count(a, health->lost),
+			health->kernel_count ? text_share(b, health->parsed, health->kernel_count)
+					     : "not known");
+	if (health->late)
+		used += snprintf(line + used, sizeof(line) - (size_t)used, ", late %s",
+				 text_count(a, health->late));
+	if (info->recorder_cpu_ns)
+		used += snprintf(line + used, sizeof(line) - (size_t)used, ", cost %s of a CPU",
+				 text_share(a, info->recorder_cpu_ns, whole_ns));
+	text_clean(name, sizeof(name), strcmp(path, "-") ? path : "standard input", "?");
+	used += snprintf(line + used, sizeof(line) - (size_t)used, ", %s", name);
+	if (info->file_bytes)
+		snprintf(line + used, sizeof(line) - (size_t)used, " %s",
+			 text_bytes(a, info->file_bytes));
+	text_wrap(out, line);
+}
+
+static void print_warning(void *user, const char *text)
+{
+	char line[1100];
+
+	snprintf(line, sizeof(line), "! %s", text);
+	text_wrap(user, line);
+}
+
+void text_print_warnings(const struct dwell_view *view, const struct dwell_health *health,
+			 FILE *out)
+{
+	dwell_health_warnings(health, print_warning, out);
+	dwell_health_symbols(view->symbols, print_warning, out);
+}
+
+int summary_text_print(const struct dwell_view *view, const struct dwell_summary *summary,
+		       const struct dwell_health *health, const char *path, FILE *out)
+{
+	int rc;
+
+	text_print_origin(&view->analysis, out);
+	print_averages(view, summary, out);
+	putc('\n', out);
+	rc = print_lines(view, summary, out);
+	if (rc)
+		return rc;
+	print_asides(summary, out);
+	putc('\n', out);
+	print_trust(view, health, path, out);
+	text_print_warnings(view, health, out);
+	fprintf(out, "more: dwell report threads, dwell fold --wall\n");
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Text for people: names of other users' processes become safe UTF-8, numbers become short words.
+ * Everything writes into buffers of the caller's and NUL-terminates. */
+#ifndef DWELL_REPORT_TEXT_H
+#define DWELL_REPORT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room that a number's text needs. */
+enum { TEXT_NUMBER_BYTES = 40 };
+
+/* Copies src into dst of dst_bytes as valid UTF-8: control characters (C0, DEL, C1) become '?',
+ * bytes that are not UTF-8 become `invalid` ("?" or U+FFFD). Cut at a character's border. Returns
+ * the number of bytes written. */
+size_t text_clean(char *dst, size_t dst_bytes, const char *src, const char *invalid);
+
+/* How many columns valid UTF-8 takes, one per character. */
+size_t text_columns(const char *text);
+
+/* Pads or shortens (with "~" at the end) valid UTF-8 to exactly `columns` characters. */
+void text_fit(char *dst, size_t dst_bytes, const char *src, size_t columns);
+
+/* "740 ns", "12 us", "48 ms", "2.1 s", "3 min 20 s", "2 h 5 min": never rounded up to a unit that
+ * was not reached. Returns dst. */
+char *text_duration(char dst[TEXT_NUMBER_BYTES], uint64_t ns);
+
+/* "5,210". Returns dst. */
+char *text_count(char dst[TEXT_NUMBER_BYTES], uint64_t count);
+
+/* "1.2 MB" (powers of 1000). Returns dst. */
+char *text_bytes(char dst[TEXT_NUMBER_BYTES], uint64_t bytes);
+
+/* Share of part in whole: "61%", "3.4%", "<0.1%", "0%"; 100% only when it is all. Returns dst. */
+char *text_share(char dst[TEXT_NUMBER_BYTES], uint64_t part, uint64_t whole);
+
+#endif
