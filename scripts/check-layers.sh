@@ -40,9 +40,9 @@ while IFS=: read -r library pattern where; do
 	# shellcheck disable=SC2086 # a list of files
 	users=$(grep -lE "^#include <($pattern)" $files)
 	for file in $users; do
-		[[ $file =~ ^($where).*\.c$ ]] || breach "$file: $library is not for this file"
+		[[ $file =~ ^($where) ]] || breach "$file: $library is not for this file"
 	done
-	[ "$(echo "$users" | wc -w)" -le 2 ] || breach "$library: more than two files:" $users
+	[ "$(grep -c '\.c$' <<<"$users")" -le 2 ] || breach "$library: more than two files:" $users
 done <<-EOF
 	libtraceevent:event-parse\.h|traceevent/:parse/perf/
 	libelf:libelf\.h|gelf\.h:parse/elf/
