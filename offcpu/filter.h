@@ -18,7 +18,7 @@ struct dwell_filter {
 	uint32_t pid_count, tid_count;
 	uint64_t *cpu_mask; /* bitmap of cpu_words words, NULL = all */
 	uint32_t cpu_words;
-	uint32_t states;    /* bit per enum dwell_filter_state; 0 = all */
+	uint32_t states;    /* made by dwell_filter_add_states(); 0 = all */
 	uint64_t min_ns, max_ns;   /* of an interval; max 0 = no limit */
 	uint64_t from_ns, to_ns;   /* absolute times on the trace's clock; to 0 = no limit */
 };

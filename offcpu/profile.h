@@ -28,7 +28,9 @@ struct dwell_row {
 	uint8_t state;    /* enum dwell_state */
 	uint8_t detail;   /* as in struct dwell_interval */
 	bool not_sampled; /* ON_CPU time of threads that no sample hit: stack is 0 */
-	uint64_t ns, count, longest_ns;
+	uint64_t ns;
+	uint64_t count;      /* intervals; of sampled ON_CPU rows: samples */
+	uint64_t longest_ns; /* 0 for sampled ON_CPU rows: no interval is one stack's alone */
 	uint64_t censored_ns; /* part of ns in intervals cut by the window's ends */
 	uint32_t *histogram;  /* DWELL_HISTOGRAM_BUCKETS counts; NULL for ON_CPU */
 };
