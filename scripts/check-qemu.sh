@@ -55,7 +55,12 @@ if [ -z "$kernel" ]; then
 	[ -z "$package" ] && apt-get -q update >&2 && package=$(kernel_package)
 	[ -n "$package" ] || die "no package linux-image-amd64 here; give KERNEL=vmlinuz"
 	dir=$(unpacked "$package") || die "cannot get package $package"
-	kernel=$(echo "$dir"/boot/vmlinuz-*)
+	kernel=$(find "$dir" -name 'vmlinuz*')
+	if [ -z "$kernel" ]; then # since 7.x the image itself is in a package of its own
+		package=linux-binary-${package#linux-image-}
+		dir=$(unpacked "$package") || die "cannot get package $package"
+		kernel=$(find "$dir" -name 'vmlinuz*')
+	fi
 fi
 [ -r "$kernel" ] || die "cannot read '$kernel'"
 busybox=$(command -v busybox)
