@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What recording and reading cost, as ratios taken in one run: the variants alternate, and medians
+# are compared. Prints a table; asserts nothing.
+#
+#   DWELL=./dwell OUT=build [FLOOR_C=floor.c] [ROUNDS=7] [LOOPS=300000] scripts/bench.sh
+#
+# FLOOR_C is a program that opens the same events and throws every record away: the least that any
+# recorder can cost.
+set -u
+
+DWELL=${DWELL:-./dwell}
+OUT=${OUT:-build}
+FLOOR_C=${FLOOR_C:-../shared/bench/floor.c}
+ROUNDS=${ROUNDS:-7}
+LOOPS=${LOOPS:-300000}
+programs=$OUT/tests/bench
+work=$(mktemp -d) || exit 3
+trap 'rm -rf "$work"' EXIT
+
+if [ "$(id -u)" != 0 ] || ! command -v perf >/dev/null; then
+	echo 'bench: needs root and perf'
+	exit 0
+fi
+if [ ! -e /sys/kernel/tracing/events ]; then
+	mount -t tracefs tracefs /sys/kernel/tracing || exit 3
+fi
+floor=
+if [ -r "$FLOOR_C" ] && "${CC:-cc}" -O2 -o "$work/floor" "$FLOOR_C"; then
+	floor=$work/floor
+else
+	echo "bench: no floor: FLOOR_C='$FLOOR_C' cannot be built"
+fi
+
+# The load: one process pair that switches on CPU 0 as fast as it can.
+load=(taskset -c 0 perf bench sched pipe -l "$LOOPS")
+
+# timed NAME COMMAND...: runs it and adds the load's own time, in seconds, to the variant's list.
+timed()
+{
+	local name=$1
+	shift
+	"$@" 2>"$work/err" | sed -nE 's/.*Total time: ([0-9.]+).*/\1/p' >>"$work/time.$name"
+}
+
+# median FILE [FIELD]
+median()
+{
+	awk -v f="${2:-1}" '{print $f}' "$1" | sort -n |
+		awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "nan"}'
+}
+
+ratio()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN {if (b > 0) printf "%.3f", a / b; else printf "-"}'
+}
+
+row()
+{
+	printf '%-46s %10s   %s\n' "$@"
+}
+
+# Whether this machine needs SWITCH records besides the tracepoint: dwell says so.
+records=
+"$DWELL" record -v -q -o "$work/probe" -a -d 0.2 >"$work/probe.log" 2>&1
+grep -qi 'switch records.*cpu.*\b0\b' "$work/probe.log" && records=+records
+
+for ((i = 0; i < ROUNDS; i++)); do
+	timed none "${load[@]}"
+	if [ -n "$floor" ]; then
+		timed floor "$floor" switch+stack$records "${load[@]}"
+		timed floor-waking "$floor" switch+stack+waking$records "${load[@]}"
+	fi
+	timed dwell-nowakers "$DWELL" record -q -a --no-wakers -o "$work/nowakers" -- "${load[@]}"
+	timed dwell "$DWELL" record -q -a -o "$work/data" -- "${load[@]}"
+	timed perf perf record -q -a -g -e sched:sched_switch -o "$work/perf.data" -- "${load[@]}"
+done
+
+none=$(median "$work/time.none")
+echo "load: perf bench sched pipe -l $LOOPS on CPU 0, median of $ROUNDS, alternating"
+row variant seconds 'slow-down, against the floor'
+row 'nothing recorded' "$none" 1.000
+for name in floor dwell-nowakers floor-waking dwell perf; do
+	[ -s "$work/time.$name" ] || continue
+	time=$(median "$work/time.$name")
+	against=
+	case $name in
+	dwell) reference='floor-waking' ;;
+	*) reference=floor ;;
+	esac
+	[ -n "$floor" ] && against=$(ratio "$time" "$(median "$work/time.$reference")")
+	row "$name" "$time" "$(ratio "$time" "$none")   $against"
+done
+[ -n "$records" ] && echo 'SWITCH records are on for CPU 0: floor with +records'
+
+switches=$((LOOPS * 2))
+echo
+row 'trace size' bytes 'bytes/switch'
+for name in nowakers data perf.data; do
+	bytes=$(stat -c %s "$work/$name")
+	row "$name" "$bytes" "$(ratio "$bytes" "$switches")"
+done
+
+# ---- targeted: another process is recorded while the load runs
+echo
+sleep 3600 &
+target=$!
+for ((i = 0; i < ROUNDS; i++)); do
+	timed untargeted "${load[@]}"
+	"$DWELL" record -q -p $target -o "$work/target" >/dev/null 2>&1 &
+	recorder=$!
+	sleep 0.5
+	descriptors=$(find "/proc/$recorder/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
+	timed targeted "${load[@]}"
+	kill -TERM $recorder
+	wait $recorder
+done
+kill $target
+row 'targeted recording' '' ''
+row 'descriptors per CPU' "$(ratio "$descriptors" "$(nproc)")" "$descriptors on $(nproc) CPUs"
+row 'untargeted ping-pong' "$(median "$work/time.targeted")" \
+	"$(ratio "$(median "$work/time.targeted")" "$(median "$work/time.untargeted")")"
+
+# thread_cost NAME RECORD?: ns for one create+join, with or without a recorder on the process.
+thread_cost()
+{
+	local name=$1 pid recorder=
+	rm -f "$work/go"
+	mkfifo "$work/go"
+	"$programs/threads" 20000 <"$work/go" >>"$work/time.$name" &
+	pid=$!
+	exec 9>"$work/go"
+	if [ "$name" = threads-recorded ]; then
+		"$DWELL" record -q -p $pid -o "$work/target" >/dev/null 2>&1 &
+		recorder=$!
+		sleep 0.5
+	fi
+	echo >&9
+	exec 9>&-
+	wait $pid
+	[ -n "$recorder" ] && wait $recorder
+}
+for ((i = 0; i < ROUNDS; i++)); do
+	thread_cost threads
+	thread_cost threads-recorded
+done
+row 'thread create+join in the target, ns' "$(median "$work/time.threads-recorded")" \
+	"$(ratio "$(median "$work/time.threads-recorded")" "$(median "$work/time.threads")")"
+
+# ---- reading
+echo
+"$DWELL" record -q -a -o "$work/data4" -- taskset -c 0 perf bench sched pipe -l $((LOOPS * 4)) \
+	>/dev/null 2>&1
+row 'fold --wall' 'events/s' 'user s, peak KiB'
+for name in data data4; do
+	events=$("$DWELL" dump "$work/$name" 2>/dev/null | grep -cE '\b(switch|switch-in|switch-out|waking)\b')
+	for ((i = 0; i < ROUNDS; i++)); do
+		"$programs/usage" "$work/usage.$name" "$DWELL" fold --wall "$work/$name" >/dev/null
+	done
+	user=$(median "$work/usage.$name")
+	row "$name ($events events)" "$(awk -v e="$events" -v t="$user" \
+		'BEGIN {printf "%.0f", t > 0 ? e / t : 0}')" "$user   $(median "$work/usage.$name" 4)"
+done

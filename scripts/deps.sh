@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the libraries and tools that building and testing dwell needs, with the distribution's
+# own package manager. Does nothing when they are all there; elsewhere it says what is needed.
+set -u
+
+apt='pkg-config libelf-dev libdw-dev libtraceevent-dev libjson-c-dev libzstd-dev zlib1g-dev
+	libiberty-dev libcmocka-dev'
+dnf='pkgconf-pkg-config elfutils-libelf-devel elfutils-devel libtraceevent-devel json-c-devel
+	libzstd-devel zlib-devel binutils-devel libcmocka-devel'
+pacman='pkgconf libelf libtraceevent json-c zstd zlib binutils cmocka'
+
+# Whether a program that needs every library compiles and links: true on any distribution, however
+# the packages are called there.
+all_present()
+{
+	command -v pkg-config >/dev/null || return 1
+	# shellcheck disable=SC2046 # several flags are several words
+	"${CC:-cc}" -x c -o /dev/null $(pkg-config --cflags libtraceevent 2>/dev/null) - \
+		-ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lcmocka 2>/dev/null <<-EOF
+		#include <stdarg.h>
+		#include <stddef.h>
+		#include <stdint.h>
+		#include <setjmp.h>
+		#include <cmocka.h>
+		#include <elfutils/libdw.h>
+		#include <event-parse.h>
+		#include <gelf.h>
+		#include <json-c/json.h>
+		#include <libiberty/demangle.h>
+		#include <zlib.h>
+		#include <zstd.h>
+		int main(void) { return 0; }
+	EOF
+}
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		echo "deps: not root, and there is no sudo; as root run: $*" >&2
+		return 1
+	fi
+}
+
+if all_present; then
+	echo 'deps: all present'
+	exit 0
+fi
+if command -v apt-get >/dev/null; then
+	# shellcheck disable=SC2086 # a list of packages
+	as_root apt-get -q -o DPkg::Lock::Timeout=120 update &&
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+			-o DPkg::Lock::Timeout=120 install --no-install-recommends $apt
+elif command -v dnf >/dev/null; then
+	# shellcheck disable=SC2086
+	as_root dnf -q -y install $dnf
+elif command -v pacman >/dev/null; then
+	# shellcheck disable=SC2086
+	as_root pacman -S --noconfirm --needed $pacman
+else
+	echo 'deps: no apt-get, dnf or pacman here. Install pkg-config and, with headers: libelf,'
+	echo 'deps: libdw (elfutils), libtraceevent, json-c, zstd, zlib, libiberty (binutils), cmocka.'
+	exit 3
+fi || exit 3
+if ! all_present; then
+	echo 'deps: the packages are installed, but a program with all libraries does not link' >&2
+	exit 3
+fi

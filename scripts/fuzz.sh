@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs each libFuzzer program of a directory for FUZZ_SECONDS, from the seeds in tests/fuzz/NAME/.
+# One `ok - ` or `not ok - ` line each; a crashing input stays in build/fuzz-findings.
+#
+#   FUZZ_SECONDS=20 scripts/fuzz.sh DIRECTORY
+set -u
+seconds=${FUZZ_SECONDS:-60}
+findings=build/fuzz-findings
+failed=0
+
+mkdir -p "$findings"
+for program in "$1"/fuzz_*; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	name=$(basename "$program")
+	corpus=build/fuzz-corpus/$name
+	mkdir -p "$corpus"
+	[ -d "tests/fuzz/$name" ] && cp -n "tests/fuzz/$name"/* "$corpus/"
+	if timeout -k 5 $((seconds + 60)) "$program" -max_total_time="$seconds" -timeout=10 \
+		-rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$findings/$name-" "$corpus" \
+		>"$findings/$name.log" 2>&1; then
+		runs=$(sed -nE 's/^Done ([0-9]+) runs.*/\1/p' "$findings/$name.log")
+		echo "ok - fuzz: $name: $runs runs in $seconds s"
+	else
+		tail -30 "$findings/$name.log" | sed 's/^/# /'
+		echo "not ok - fuzz: $name"
+		failed=1
+	fi
+done
+exit $failed

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Records processes that were there before: a thread that hangs, a wait longer than the recording,
+# a single thread, the whole system, a cgroup, and threads born meanwhile.
+# shellcheck source=tests/e2e/common.inc
+. "$(dirname "$0")/common.inc"
+need_root 'running processes are recorded'
+
+TRUTH=$work/truth
+export TRUTH
+
+# A process that hangs makes no event at all.
+start hung
+sleep 0.3
+dwell record -q -o "$work/data" -p "$pid" -d 1
+claim "hung: exit status 0 (got $status)" [ "$status" = 0 ]
+verified hung "$work/data" "$TRUTH"
+dwell fold --off "$work/data"
+claim 'hung: its kernel stack is found' grep -q '^hung;.*pipe_write' "$work/out"
+kill "$pid"
+
+rm -f "$TRUTH"
+start longwait 15
+sleep 0.3
+dwell record -q -o "$work/data" -p "$pid" -d 3
+verified longwait "$work/data" "$TRUTH"
+window=$(json window_ns)
+claim "longwait: the window is 3 s (got $window ns)" \
+	[ "${window:-0}" -ge 2950000000 -a "${window:-0}" -le 3200000000 ]
+
+# One thread of two.
+dwell record -q -o "$work/data" -t "$pid" -d 0.5
+verified one-thread "$work/data"
+claim '-t: one thread is observed' [ "$(grep -o '"tid"' "$work/threads.json" | wc -l)" = 1 ]
+claim '-t: it is the one asked for' grep -qE "\"tid\": *$pid\b" "$work/threads.json"
+kill "$pid"
+
+# Everything, threads born during the recording included.
+rm -f "$TRUTH"
+(sleep 0.3; exec "$WORKLOADS/sleep") &
+dwell record -q -o "$work/data" -a -d 2
+claim "-a: exit status 0 (got $status)" [ "$status" = 0 ]
+verified whole-system "$work/data" "$TRUTH"
+
+# A target that makes threads and processes while it is recorded.
+rm -f "$TRUTH"
+(sleep 0.5; "$WORKLOADS/mutex"; exec "$WORKLOADS/forks") &
+pid=$!
+dwell record -q -o "$work/data" -p "$pid" -d 3
+verified followed "$work/data" "$TRUTH"
+
+group=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)/dwell-test-$$
+if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
+	rm -f "$TRUTH"
+	sh -c "echo \$\$ >'$group/cgroup.procs'; sleep 0.5; exec '$WORKLOADS/sleep'" &
+	sleep 0.1
+	dwell record -q -o "$work/data" -G "dwell-test-$$" -d 2
+	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]
+	verified cgroup "$work/data" "$TRUTH"
+	wait
+	rmdir "$group"
+else
+	skip '-G records a cgroup' 'no writable cgroup2 mount'
+fi

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Input that cannot be used gets one clear line and exit status 2 or 3: never a crash, a hang or a
+# huge allocation.
+# shellcheck source=tests/e2e/common.inc
+. "$(dirname "$0")/common.inc"
+cd "$work" || exit 3
+
+# refused STATUS TEXT ARG...
+refused()
+{
+	local expected=$1 text=$2
+	shift 2
+	dwell "$@"
+	claim "$text: exit $expected (got $status)" [ "$status" = "$expected" ]
+	claim "$text: one line says why" one_line
+}
+
+mkdir directory
+: >empty
+printf 'nothing that anybody records\n' >text
+head -c 65536 /dev/urandom >noise
+for command in 'fold --wall' 'report' 'report threads' 'dump'; do
+	# shellcheck disable=SC2086 # several words
+	for file in missing directory empty noise; do
+		refused 3 "$command of $file" $command $file
+	done
+	# shellcheck disable=SC2086
+	refused 2 "$command with an unknown option" $command --no-such-option
+done
+refused 3 'fold of text that is no trace' fold text
+refused 2 'an unknown command' frobnicate
+refused 2 'no target to record' record
+refused 2 'a duration that is none' record -d soon -- true
+refused 2 'an unknown report' report no-such-view empty
+dwell --version
+claim "--version (got $status)" [ "$status" = 0 ]
+for command in record fold report dump; do
+	dwell $command --help
+	claim "$command --help (got $status)" [ "$status" = 0 ]
+done
+
+if [ "$(id -u)" != 0 ]; then
+	skip 'damaged traces' 'privilege: not root, so there is no trace to damage'
+	exit 0
+fi
+dwell record -q -o good -- "$WORKLOADS/mutex"
+bytes=$(stat -c %s good)
+
+# survives TEXT: every command ends by itself, with 0 or a refusal in one line.
+survives()
+{
+	local command
+	for command in 'fold --wall' 'report threads --json' 'dump'; do
+		# shellcheck disable=SC2086
+		dwell $command damaged
+		case $status in
+		0) ;;
+		3) one_line || damage="$1: $command: not one line" ;;
+		*) damage="$1: $command: exit status $status" ;;
+		esac
+	done
+}
+
+damage=
+at=0
+while [ $at -lt "$bytes" ]; do
+	head -c $at good >damaged
+	survives "cut at $at"
+	at=$((at + 1 + at / 8))
+done
+claim "a trace cut anywhere is read or refused${damage:+ ($damage)}" [ -z "$damage" ]
+
+damage=
+at=0
+while [ $at -lt "$bytes" ]; do
+	cp good damaged
+	printf '\377' | dd of=damaged bs=1 seek=$at conv=notrunc 2>/dev/null
+	survives "byte $at set to 255"
+	at=$((at + 1 + at / 10))
+done
+claim "a flipped byte is found or harmless${damage:+ ($damage)}" [ -z "$damage" ]
