@@ -160,11 +160,17 @@ static void slot_open_on(const struct dwell_timeline *tl, struct slot *slot, uin
 void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns,
 		  enum dwell_unknown why)
 {
+	bool known = slot->state != SLOT_UNKNOWN && slot->state != SLOT_FRESH &&
+		     slot->state != SLOT_START;
+	uint64_t evidence_ns = slot->evidence_ns;
+
 	if (slot->state == SLOT_BLOCKED && slot->woken)
 		from_ns = slot->since_ns; /* its next switch-in would have told: waiting or woken */
 	if (slot->state != SLOT_UNKNOWN || slot->detail != why)
 		slot_close(tl, slot, max_u64(from_ns, slot->since_ns), 0);
 	slot_open(slot, SLOT_UNKNOWN, (uint8_t)why);
+	if (!known) /* forgetting is no evidence */
+		slot->evidence_ns = evidence_ns;
 	slot->cpu = DWELL_CPU_NONE;
 	slot->stack = 0;
 	slot->woken = slot->lost = slot->counted = false;

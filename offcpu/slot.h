@@ -32,8 +32,8 @@ enum slot_state {
 struct slot {
 	uint64_t begin_ns;    /* start of its observed time */
 	uint64_t since_ns;    /* start of the open interval */
-	uint64_t evidence_ns; /* until here the open state is proven; >= since_ns. A CPU knows
-			       * more of the thread that is current on it */
+	uint64_t evidence_ns; /* until here the open state is proven; while UNKNOWN, it was last
+			       * seen then. A CPU knows more of the thread current on it */
 	uint64_t waking_ns;   /* its last waking */
 	uint64_t lost_ns;     /* while ON and lost: its CPU's events are missing from here on */
 	uint64_t exit_ns;     /* PERF_RECORD_EXIT came at; UINT64_MAX = not yet */

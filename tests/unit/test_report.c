@@ -178,7 +178,7 @@ static void test_threads_json(void **state)
 	struct dwell_health health;
 	struct dwell_view view;
 	struct synth s;
-	json_object *root, *threads, *thread, *comm;
+	json_object *root, *threads, *thread, *comm, *value;
 	char *text;
 	size_t bytes;
 	FILE *out;
@@ -203,6 +203,8 @@ static void test_threads_json(void **state)
 				 number_of(thread, "on_cpu_ns") + number_of(thread, "runnable_ns") +
 					 number_of(thread, "blocked_ns") +
 					 number_of(thread, "unknown_ns"));
+		assert_true(json_object_object_get_ex(thread, "longest_blocked_censored", &value));
+		assert_int_equal(json_object_get_boolean(value), number_of(thread, "tid") != 11);
 		if (number_of(thread, "tid") != 60)
 			continue;
 		assert_true(json_object_object_get_ex(thread, "comm", &comm));
@@ -343,6 +345,9 @@ static void test_strict(void **state)
 	assert_false(dwell_health_lossy(&fine));
 	health = fine;
 	health.finished = false;
+	assert_true(dwell_health_lossy(&health));
+	health = fine;
+	health.damaged = true;
 	assert_true(dwell_health_lossy(&health));
 	health = fine;
 	health.parsed = 8;
