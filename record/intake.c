@@ -491,7 +491,7 @@ static int take_side(struct recording *rec, uint32_t cpu, uint64_t time_ns)
 
 int intake_pass(struct recording *rec)
 {
-	uint64_t time_ns;
+	uint64_t time_ns = 0;
 	uint32_t cpu;
 	int rc = 0;
 

@@ -110,20 +110,21 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->chains, err);
 }
 
-static int facts_clock(struct trace_writer *w, const struct recording *rec, const char *when)
+/* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */
+static int facts_clock(struct trace_writer *w, const struct recording *rec, const char *prefix)
 {
-	static const struct {
+	const struct {
 		const char *name;
-		clockid_t clock;
-	} clocks[] = { { "realtime", CLOCK_REALTIME }, { "boottime", CLOCK_BOOTTIME } };
+		uint64_t ns;
+	} clocks[] = { { "monotonic", recording_now_ns(rec) },
+		       { "realtime", clock_ns(CLOCK_REALTIME) },
+		       { "boottime", clock_ns(CLOCK_BOOTTIME) } };
 	char key[64];
-	int rc;
+	int rc = 0;
 
-	snprintf(key, sizeof(key), "clock.%s.monotonic_ns", when);
-	rc = trace_writer_info_u64(w, key, recording_now_ns(rec));
-	for (unsigned i = 0; !rc && i < 2; i++) {
-		snprintf(key, sizeof(key), "clock.%s.%s_ns", when, clocks[i].name);
-		rc = trace_writer_info_u64(w, key, clock_ns(clocks[i].clock));
+	for (unsigned i = 0; !rc && i < sizeof(clocks) / sizeof(*clocks); i++) {
+		snprintf(key, sizeof(key), "%s.%s_ns", prefix, clocks[i].name);
+		rc = trace_writer_info_u64(w, key, clocks[i].ns);
 	}
 	return rc;
 }
@@ -135,7 +136,7 @@ static int facts_write(struct session *s)
 	const struct record_facts *facts = &s->rec.facts;
 	char boot[64] = "", key[128];
 	struct utsname uts;
-	int rc;
+	int rc = 0;
 
 	uname(&uts);
 	if (dwell_io_read_small("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
@@ -166,7 +167,6 @@ static int facts_write(struct session *s)
 		{ "mode.callchains", config->callchains },
 		{ "mode.pid_namespace", s->rec.pid_namespace },
 	};
-	rc = facts_clock(w, &s->rec, "start");
 	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
 		rc = trace_writer_info(w, texts[i].key, texts[i].value);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -420,6 +420,8 @@ static int session_start(struct session *s, struct dwell_err *err)
 	s->flushed_ns = s->retuned_ns = rec->start_ns;
 	rc = trace_writer_info_u64(rec->writer, "window.start_ns", rec->start_ns);
 	if (!rc)
+		rc = facts_clock(rec->writer, rec, "clock");
+	if (!rc)
 		rc = cpu_table_write(s);
 	if (!rc)
 		rc = intake_pass(rec);
@@ -462,10 +464,16 @@ static int coverage_write(struct session *s)
 
 		for (unsigned e = 0; !rc && c->online && e < RECORD_RECORDS; e++) {
 			const struct event_count *n = &c->counts[e];
+			uint64_t kernel;
 
 			if (rec->event_index[e] == UINT32_MAX)
 				continue;
-			rc = trace_writer_coverage(rec->writer, rec->event_index[e], cpu, n->kernel,
+			/* A clock counts ns; its samples are expected one a period. */
+			kernel = e != RECORD_CLOCK ? n->kernel
+				 : rec->config->freq_hz
+					 ? n->kernel / (1000000000u / rec->config->freq_hz)
+					 : 0;
+			rc = trace_writer_coverage(rec->writer, rec->event_index[e], cpu, kernel,
 						   n->parsed, n->lost,
 						   c->blind && e == RECORD_SWITCH);
 			if (e == RECORD_WAKING && n->kernel > n->parsed + n->lost)
@@ -489,7 +497,7 @@ static int facts_finish(struct session *s)
 		{ "chains.truncated", chains->truncated },
 		{ "chains.junk_cut", chains->junk_cut },
 	};
-	int rc = facts_clock(s->rec.writer, &s->rec, "end");
+	int rc = facts_clock(s->rec.writer, &s->rec, "clock.end");
 
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(s->rec.writer, numbers[i].key, numbers[i].value);
