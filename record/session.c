@@ -519,7 +519,10 @@ static int session_finish(struct session *s, int failed)
 		rc = snapshot_counts(rec);
 	if (!rc)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
-	rc_finish = coverage_write(s);
+	/* The last block repeats only what is known last: everything else goes before it. */
+	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
+	if (!rc_finish)
+		rc_finish = coverage_write(s);
 	if (!rc_finish)
 		rc_finish = facts_finish(s);
 	if (!rc_finish)

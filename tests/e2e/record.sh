@@ -73,4 +73,4 @@ claim "a file of a killed recorder is readable (got $status)" [ "$status" = 0 ]
 verified killed killed
 
 "$DWELL" fold --wall killed 2>err | head -1 >/dev/null
-claim 'a reader that goes away is no crash' [ ! -s err ]
+claim 'a reader that goes away is no error' sh -c '! grep -v "warning:" err'
