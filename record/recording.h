@@ -37,6 +37,7 @@ struct recording {
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
 	struct chains *chains;
+	struct identify identify;
 	struct tids tids;
 	struct trace_writer *writer;
 	struct cpu_intake *cpus;
