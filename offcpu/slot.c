@@ -187,7 +187,7 @@ void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->state == SLOT_ON && slot->cpu != DWELL_CPU_NONE) {
 		/* Gaps of other CPUs cannot hide a switch-out on its own. */
-		bool woken = slot->woken && slot->waking_ns >= slot->lost_ns;
+		bool woken = slot->woken && slot->waking_ns >= tl->gap_end_ns;
 
 		if (!slot->lost)
 			return;
