@@ -455,7 +455,7 @@ static void check_sound(const struct sim *sim, uint64_t seed, bool silent)
 			 * gap not told of yet, follows. */
 			if (silent && got == RUNNABLE && truth == BLOCKED)
 				continue;
-			if (sim->late && got == BLOCKED && truth == RUNNABLE && t->odd_waking)
+			if (sim->late && got == BLOCKED && t->odd_waking)
 				continue;
 			/* Without a switch to hold them against, wakings of running threads
 			 * look like those of sleepers. */
