@@ -412,6 +412,10 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		tl->stats.duplicate_wakings++;
 		return;
 	}
+	if (event->u.wake.context == DWELL_CONTEXT_TASK && event->u.wake.waker == event->thread) {
+		tl->stats.useless_wakings++; /* it ran, and runs on */
+		return;
+	}
 	time_ns = slot_time(tl, slot, time_ns);
 	if (slot->state != SLOT_ON)
 		slot_settle_gaps(tl, slot);
