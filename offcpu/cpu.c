@@ -189,10 +189,12 @@ void cpu_flush(struct dwell_timeline *tl, struct cpu *cpu)
 	cpu_in(tl, cpu, cpu->pending_next, cpu->pending_out.time_ns, DWELL_WITNESS_TRACEPOINT);
 }
 
-static void slot_set_pending(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
+static void cpu_note_pending(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
 {
-	struct slot *slot = slot_get(tl, thread);
+	struct slot *slot;
 
+	cpu_settle_pending(tl, thread, cpu);
+	slot = slot_get(tl, thread);
 	if (slot && cpu->index != DWELL_CPU_NONE)
 		slot->pending_cpu = cpu->index + 1;
 }
@@ -218,8 +220,8 @@ void cpu_switch(struct dwell_timeline *tl, const struct dwell_event *event, uint
 		cpu_flush(tl, cpu);
 		return;
 	}
-	slot_set_pending(tl, event->thread, cpu);
-	slot_set_pending(tl, event->u.sw.next, cpu);
+	cpu_note_pending(tl, event->thread, cpu);
+	cpu_note_pending(tl, event->u.sw.next, cpu);
 }
 
 void cpu_record_out(struct dwell_timeline *tl, const struct dwell_event *event, uint64_t time_ns)
