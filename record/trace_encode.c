@@ -69,6 +69,13 @@ static uint8_t *encode_fields(struct cpu_stream *stream, uint32_t cpu, const str
 	}
 }
 
+static bool section_full(const struct cpu_stream *stream)
+{
+	uint32_t begin = stream->sections.data[stream->sections.count - 1].offset;
+
+	return stream->bytes.count - begin >= TRACE_ROUND_MAX_BYTES;
+}
+
 int trace_encode(struct trace_writer *writer, uint32_t cpu, const struct trace_record *r)
 {
 	struct cpu_stream *stream = &writer->cpus[cpu];
@@ -79,8 +86,12 @@ int trace_encode(struct trace_writer *writer, uint32_t cpu, const struct trace_r
 
 	if (rc)
 		return rc;
-	if (!stream->bytes.count) {
-		stream->base_ns = stream->last_ns = r->time_ns;
+	if (!stream->sections.count || section_full(stream)) {
+		if (dwell_array_grow(&stream->sections))
+			return -ENOMEM;
+		stream->sections.data[stream->sections.count++] =
+			(struct cpu_section){ r->time_ns, stream->bytes.count };
+		stream->last_ns = r->time_ns;
 		stream->current = 0;
 	}
 	end = encode_fields(stream, cpu, r, fields, &flags);

@@ -15,8 +15,7 @@
 
 enum {
 	RAW_BELOW_BYTES = 96, /* smaller payloads are not worth compressing */
-	ROUND_MAX_BYTES = DWELL_TRACE_RAW_MAX_BYTES / 2,
-	ZSTD_LEVEL = 1, /* within 8 % of level 3 here, at a third of its cost */
+	ZSTD_LEVEL = 1,	      /* within 8 % of level 3 here, at a third of its cost */
 };
 
 int trace_writer_open(const char *path, uint32_t cpus, struct dwell_strings *strings,
@@ -46,6 +45,7 @@ int trace_writer_open(const char *path, uint32_t cpus, struct dwell_strings *str
 		goto fail;
 	header.crc32 = (uint32_t)crc32(0, (const Bytef *)&header,
 				       offsetof(struct dwell_trace_header, crc32));
+	writer->may_cut = strcmp(path, "-") != 0;
 	rc = trace_file_create(path, &writer->fd, err);
 	if (rc)
 		goto fail;
@@ -66,13 +66,16 @@ void trace_writer_close(struct trace_writer *writer)
 		return;
 	if (writer->fd >= 0)
 		close(writer->fd);
-	for (uint32_t i = 0; writer->cpus && i < writer->cpu_count; i++)
+	for (uint32_t i = 0; writer->cpus && i < writer->cpu_count; i++) {
 		dwell_array_release(&writer->cpus[i].bytes);
+		dwell_array_release(&writer->cpus[i].sections);
+	}
 	free(writer->cpus);
 	dwell_array_release(&writer->side_bytes);
 	dwell_array_release(&writer->info);
 	dwell_array_release(&writer->events);
 	dwell_array_release(&writer->coverage);
+	dwell_array_release(&writer->sorted);
 	dwell_array_release(&writer->payload);
 	dwell_array_release(&writer->packed);
 	dwell_array_release(&writer->side);
@@ -154,7 +157,35 @@ bool trace_writer_full(const struct trace_writer *writer)
 	return round_bytes(writer) >= TRACE_BLOCK_TARGET_BYTES;
 }
 
-/* Writes one block; on failure cuts the file back to its last whole block. */
+/* Puts payload behind room for a header in writer->packed, compressed if that pays. */
+static int block_pack(struct trace_writer *writer, const bytes_t *payload,
+		      struct dwell_trace_block *block)
+{
+	bytes_t *out = &writer->packed;
+	size_t bound = ZSTD_compressBound(payload->count), packed = 0;
+	uint8_t *stored;
+
+	if (dwell_array_reserve(out, sizeof(*block) + bound))
+		return -ENOMEM;
+	stored = out->data + sizeof(*block);
+	if (payload->count >= RAW_BELOW_BYTES)
+		packed = ZSTD_compressCCtx(writer->zstd, stored, bound, payload->data,
+					   payload->count, ZSTD_LEVEL);
+	if (packed && !ZSTD_isError(packed) && packed < payload->count &&
+	    payload->count / DWELL_TRACE_RATIO_MAX < packed) {
+		block->stored_bytes = (uint32_t)packed;
+		block->flags = DWELL_TRACE_BLOCK_ZSTD;
+	} else if (payload->count) {
+		memcpy(stored, payload->data, payload->count);
+	}
+	block->payload_crc32 = (uint32_t)crc32(0, stored, (uInt)block->stored_bytes);
+	block->header_crc32 = (uint32_t)crc32(0, (const Bytef *)block,
+					      offsetof(struct dwell_trace_block, header_crc32));
+	memcpy(out->data, block, sizeof(*block));
+	return 0;
+}
+
+/* Writes one block; on failure cuts the file back to its last whole block, which stays the last. */
 static int block_write(struct trace_writer *writer, enum dwell_trace_block_type type,
 		       const bytes_t *payload, struct dwell_err *err)
 {
@@ -164,46 +195,25 @@ static int block_write(struct trace_writer *writer, enum dwell_trace_block_type 
 		.stored_bytes = payload->count,
 		.raw_bytes = payload->count,
 	};
-	bytes_t *out = &writer->packed;
-	size_t bound = ZSTD_compressBound(payload->count);
-	int rc = dwell_array_reserve(out, sizeof(block) + bound);
+	int rc = writer->failed				      ? -EIO
+		 : payload->count > DWELL_TRACE_RAW_MAX_BYTES ? -EFBIG
+							      : block_pack(writer, payload, &block);
 
-	if (rc)
-		return dwell_err_sys(err, rc, "cannot write the trace");
-	if (payload->count >= RAW_BELOW_BYTES) {
-		size_t packed = ZSTD_compressCCtx(writer->zstd, out->data + sizeof(block), bound,
-						  payload->data, payload->count, ZSTD_LEVEL);
-
-		if (!ZSTD_isError(packed) && packed < payload->count &&
-		    payload->count / DWELL_TRACE_RATIO_MAX < packed) {
-			block.stored_bytes = (uint32_t)packed;
-			block.flags = DWELL_TRACE_BLOCK_ZSTD;
-		}
+	if (!rc) {
+		rc = dwell_io_write(writer->fd, writer->packed.data,
+				    sizeof(block) + block.stored_bytes);
+		/* What cannot be cut back, such as a pipe, ends in a piece of a block. */
+		if (rc && writer->may_cut && ftruncate(writer->fd, (off_t)writer->written))
+			writer->may_cut = false;
 	}
-	if (!(block.flags & DWELL_TRACE_BLOCK_ZSTD) && payload->count)
-		memcpy(out->data + sizeof(block), payload->data, payload->count);
-	block.payload_crc32 =
-		(uint32_t)crc32(0, out->data + sizeof(block), (uInt)block.stored_bytes);
-	block.header_crc32 = (uint32_t)crc32(0, (const Bytef *)&block,
-					     offsetof(struct dwell_trace_block, header_crc32));
-	memcpy(out->data, &block, sizeof(block));
-	rc = writer->failed
-		     ? -EIO
-		     : dwell_io_write(writer->fd, out->data, sizeof(block) + block.stored_bytes);
 	if (rc) {
-		/* A pipe cannot be cut back; a reader then finds a cut tail. */
-		if (ftruncate(writer->fd, (off_t)writer->written) == 0)
-			lseek(writer->fd, (off_t)writer->written, SEEK_SET);
-		else
-			writer->failed = true;
+		writer->failed = true;
 		return dwell_err_sys(err, rc, "cannot write the trace");
 	}
 	writer->written += sizeof(block) + block.stored_bytes;
 	return 0;
 }
 
-/* Writes payload if there is any, and empties it. Payloads above the format's limit do not arise:
- * each caller flushes long before. */
 int trace_block_flush(struct trace_writer *writer, enum dwell_trace_block_type type,
 		      bytes_t *payload, struct dwell_err *err)
 {
@@ -213,13 +223,22 @@ int trace_block_flush(struct trace_writer *writer, enum dwell_trace_block_type t
 	return rc;
 }
 
-static int round_section(bytes_t *out, uint32_t stream, uint64_t base_ns, uint64_t bytes)
+/* Adds a section to the round in writer->payload. A round that would grow too large is written
+ * first: so no round has two sections of a stream. */
+static int round_section(struct trace_writer *writer, uint32_t stream, uint64_t base_ns,
+			 const uint8_t *bytes, uint32_t count, struct dwell_err *err)
 {
-	int rc = bytes_varint(out, stream);
+	const uint64_t head[] = { stream, base_ns, count };
+	bytes_t *out = &writer->payload;
+	int rc = 0;
 
-	if (!rc)
-		rc = bytes_varint(out, base_ns);
-	return rc ? rc : bytes_varint(out, bytes);
+	if (out->count && out->count + (uint64_t)count > TRACE_ROUND_MAX_BYTES)
+		rc = trace_block_flush(writer, DWELL_BLOCK_ROUND, out, err);
+	if (!rc && !out->count)
+		rc = bytes_varint(out, writer->horizon_ns);
+	for (unsigned i = 0; !rc && i < sizeof(head) / sizeof(*head); i++)
+		rc = bytes_varint(out, head[i]);
+	return rc ? rc : bytes_add(out, bytes, count);
 }
 
 static int side_compare(const void *a, const void *b)
@@ -232,33 +251,56 @@ static int side_compare(const void *a, const void *b)
 }
 
 /* Stream 0: records sorted by time, each written as tag, dt, fields. */
-static int round_side(struct trace_writer *writer, bytes_t *scratch, bytes_t *out)
+static int round_side(struct trace_writer *writer, struct dwell_err *err)
 {
-	uint64_t last_ns;
+	bytes_t *out = &writer->sorted;
+	uint64_t base_ns = 0, last_ns = 0;
 	int rc = 0;
 
-	if (!writer->side.count)
-		return 0;
-	qsort(writer->side.data, writer->side.count, sizeof(*writer->side.data), side_compare);
-	scratch->count = 0;
-	last_ns = writer->side.data[0].time_ns;
+	if (writer->side.count)
+		qsort(writer->side.data, writer->side.count, sizeof(*writer->side.data),
+		      side_compare);
+	out->count = 0;
 	for (uint32_t i = 0; !rc && i < writer->side.count; i++) {
 		const struct side_record *r = &writer->side.data[i];
 		const uint8_t *bytes = writer->side_bytes.data + r->offset;
 
-		rc = bytes_add(scratch, bytes, 1);
+		if (out->count >= TRACE_ROUND_MAX_BYTES) {
+			rc = round_section(writer, 0, base_ns, out->data, out->count, err);
+			out->count = 0;
+		}
+		if (!out->count)
+			base_ns = last_ns = r->time_ns;
 		if (!rc)
-			rc = bytes_varint(scratch, r->time_ns - last_ns);
+			rc = bytes_add(out, bytes, 1);
 		if (!rc)
-			rc = bytes_add(scratch, bytes + 1, r->bytes - 1);
+			rc = bytes_varint(out, r->time_ns - last_ns);
+		if (!rc)
+			rc = bytes_add(out, bytes + 1, r->bytes - 1);
 		last_ns = r->time_ns;
 	}
-	if (!rc)
-		rc = round_section(out, 0, writer->side.data[0].time_ns, scratch->count);
-	if (!rc)
-		rc = bytes_add(out, scratch->data, scratch->count);
+	if (!rc && out->count)
+		rc = round_section(writer, 0, base_ns, out->data, out->count, err);
 	writer->side.count = 0;
 	writer->side_bytes.count = 0;
+	return rc;
+}
+
+static int round_stream(struct trace_writer *writer, uint32_t cpu, struct dwell_err *err)
+{
+	struct cpu_stream *stream = &writer->cpus[cpu];
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < stream->sections.count; i++) {
+		const struct cpu_section *section = &stream->sections.data[i];
+		uint32_t end =
+			i + 1 < stream->sections.count ? section[1].offset : stream->bytes.count;
+
+		rc = round_section(writer, cpu + 1, section->base_ns,
+				   stream->bytes.data + section->offset, end - section->offset,
+				   err);
+	}
+	stream->bytes.count = stream->sections.count = 0;
 	return rc;
 }
 
@@ -280,35 +322,20 @@ static int stream_settle(struct trace_writer *writer, uint32_t cpu, uint64_t hor
  * may promise the new horizon. */
 static int round_flush(struct trace_writer *writer, uint64_t horizon_ns, struct dwell_err *err)
 {
-	bytes_t *out = &writer->payload;
+	uint64_t most_bytes = round_bytes(writer) +
+			      DWELL_VARINT_MAX_BYTES * ((uint64_t)writer->side.count +
+							3 * ((uint64_t)writer->cpu_count + 2));
 	int rc;
 
-	if (round_bytes(writer) > ROUND_MAX_BYTES)
-		horizon_ns = writer->horizon_ns;
-	writer->horizon_ns = horizon_ns;
-	out->count = 0;
-	rc = bytes_varint(out, horizon_ns);
-	if (!rc)
-		rc = round_side(writer, &writer->packed, out);
-	for (uint32_t i = 0; !rc && i < writer->cpu_count; i++) {
-		struct cpu_stream *stream = &writer->cpus[i];
-
-		if (!stream->bytes.count)
-			continue;
-		if (out->count >= ROUND_MAX_BYTES) {
-			rc = trace_block_flush(writer, DWELL_BLOCK_ROUND, out, err);
-			if (!rc)
-				rc = bytes_varint(out, horizon_ns);
-		}
-		if (!rc)
-			rc = round_section(out, i + 1, stream->base_ns, stream->bytes.count);
-		if (!rc)
-			rc = bytes_add(out, stream->bytes.data, stream->bytes.count);
-		stream->bytes.count = 0;
-	}
+	if (most_bytes <= TRACE_ROUND_MAX_BYTES)
+		writer->horizon_ns = horizon_ns;
+	writer->payload.count = 0;
+	rc = round_side(writer, err);
+	for (uint32_t i = 0; !rc && i < writer->cpu_count; i++)
+		rc = round_stream(writer, i, err);
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot write the trace");
-	return trace_block_flush(writer, DWELL_BLOCK_ROUND, out, err);
+	return trace_block_flush(writer, DWELL_BLOCK_ROUND, &writer->payload, err);
 }
 
 int trace_writer_flush(struct trace_writer *writer, uint64_t horizon_ns, struct dwell_err *err)

@@ -13,16 +13,25 @@
 
 enum {
 	TRACE_BLOCK_TARGET_BYTES = 512 << 10, /* flush when this much is buffered */
+	/* No section or round is cut off later than this: leaves room for one more record. */
+	TRACE_ROUND_MAX_BYTES = DWELL_TRACE_RAW_MAX_BYTES / 2,
 	TRACE_WINDOW = 8, /* records held back per CPU to sort nested interrupts */
 };
 
 typedef DWELL_ARRAY(uint8_t) bytes_t;
 typedef DWELL_ARRAY(uint32_t) ids_t;
 
+/* Records of a CPU that go into the file in one piece. */
+struct cpu_section {
+	uint64_t base_ns;
+	uint32_t offset; /* in the stream's bytes; ends where the next section begins */
+};
+
 struct cpu_stream {
 	bytes_t bytes;
-	uint64_t base_ns, last_ns; /* of the open section; base 0 = section empty */
-	uint32_t current;	   /* tid that runs on the CPU, as far as this section tells */
+	DWELL_ARRAY(struct cpu_section) sections;
+	uint64_t last_ns; /* of the last section */
+	uint32_t current; /* tid that runs on the CPU, as far as the last section tells */
 	struct trace_record window[TRACE_WINDOW];
 	uint32_t held;
 };
@@ -34,7 +43,8 @@ struct side_record {
 
 struct trace_writer {
 	int fd;
-	bool failed;
+	bool may_cut;	  /* the file is our own from its first byte */
+	bool failed;	  /* a block was lost: what refers to it must not be written */
 	uint64_t written; /* file offset of the end of the last whole block */
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
@@ -43,7 +53,8 @@ struct trace_writer {
 	uint64_t horizon_ns;	  /* the last one promised */
 	struct cpu_stream *cpus;
 	uint32_t cpu_count;
-	bytes_t side_bytes, info, events, coverage, payload, packed;
+	bytes_t side_bytes, info, events, coverage;
+	bytes_t sorted, payload, packed; /* one block's way: records of no CPU, raw, stored */
 	DWELL_ARRAY(struct side_record) side;
 	ZSTD_CCtx *zstd;
 };
