@@ -46,8 +46,9 @@ static int record_switch(struct dwell_source *source, struct trace_stream *s, un
 	rc = thread_need(source, -1, prev, false, &event->thread);
 	if (!rc)
 		rc = thread_need(source, -1, next, false, &event->u.sw.next);
-	if (!rc && (event->u.sw.prev_state == DWELL_TASK_DEAD ||
-		    event->u.sw.prev_state == DWELL_TASK_ZOMBIE))
+	if (!rc && event->thread != DWELL_THREAD_IDLE &&
+	    (event->u.sw.prev_state == DWELL_TASK_DEAD ||
+	     event->u.sw.prev_state == DWELL_TASK_ZOMBIE))
 		dwell_threads_get(source->threads, event->thread)->died_ns = event->time_ns;
 	return rc;
 }
@@ -75,14 +76,14 @@ static int record_waking(struct dwell_source *source, struct trace_stream *s, un
 	struct dwell_cursor *c = &s->cursor;
 	uint32_t target = dwell_cursor_u32(c);
 	uint32_t waker = flags & DWELL_WAKING_WAKER ? dwell_cursor_u32(c) : s->current;
-	int64_t cpu = (int64_t)event->cpu + dwell_cursor_svarint(c);
+	/* Unsigned: a distance that makes no sense wraps to a CPU that does not exist. */
+	uint64_t cpu = event->cpu + (uint64_t)dwell_cursor_svarint(c);
 	int rc;
 
 	event->kind = kind == DWELL_REC_WAKING ? DWELL_EVENT_WAKING : DWELL_EVENT_WAKEUP_NEW;
 	event->stack = dwell_cursor_u32(c);
 	event->u.wake.context = (flags >> DWELL_WAKING_CONTEXT_SHIFT) & 3;
-	event->u.wake.target_cpu =
-		cpu >= 0 && cpu < DWELL_TRACE_CPUS_MAX ? (uint32_t)cpu : DWELL_CPU_NONE;
+	event->u.wake.target_cpu = cpu < DWELL_TRACE_CPUS_MAX ? (uint32_t)cpu : DWELL_CPU_NONE;
 	rc = thread_need(source, -1, target, false, &event->thread);
 	return rc ? rc : thread_need(source, -1, waker, true, &event->u.wake.waker);
 }
@@ -183,7 +184,7 @@ static int record_comm(struct dwell_source *source, struct trace_stream *s, unsi
 	struct trace_source *trace = source->format;
 	uint64_t tid = dwell_cursor_varint(&s->cursor);
 	uint32_t comm = string_of(trace, dwell_cursor_varint(&s->cursor));
-	int rc = thread_need(source, -1, tid, true, &event->thread);
+	int rc = s->cursor.bad ? -EBADMSG : thread_need(source, -1, tid, true, &event->thread);
 
 	if (rc)
 		return rc;
@@ -244,7 +245,9 @@ static int record_more(struct dwell_source *source, struct trace_stream *s,
 	case DWELL_MORE_CPU:
 		event->kind = DWELL_EVENT_CPU;
 		event->cpu = (uint32_t)first;
-		return first < DWELL_TRACE_CPUS_MAX ? 0 : -EBADMSG;
+		return first < DWELL_TRACE_CPUS_MAX && event->u.cpu.witness <= DWELL_WITNESS_BOTH
+			       ? 0
+			       : -EBADMSG;
 	case DWELL_MORE_STOPPED:
 		event->kind = DWELL_EVENT_STOPPED;
 		return thread_need(source, -1, first, true, &event->thread);
@@ -271,15 +274,11 @@ static int record_more(struct dwell_source *source, struct trace_stream *s,
 	}
 }
 
-int trace_record_decode(struct dwell_source *source, struct trace_stream *s,
-			struct dwell_event *event)
+static int record_fields(struct dwell_source *source, struct trace_stream *s,
+			 struct dwell_event *event)
 {
 	unsigned kind = s->tag & 15, flags = s->tag & 0xf0;
 
-	event->time_ns = s->time_ns;
-	event->cpu = s->id ? s->id - 1 : DWELL_CPU_NONE;
-	event->thread = DWELL_THREAD_NONE;
-	event->stack = 0;
 	if ((kind <= DWELL_REC_GAP) != (s->id != 0))
 		return -EBADMSG;
 	switch (kind) {
@@ -319,4 +318,18 @@ int trace_record_decode(struct dwell_source *source, struct trace_stream *s,
 	default:
 		return -EBADMSG;
 	}
+}
+
+int trace_record_decode(struct dwell_source *source, struct trace_stream *s,
+			struct dwell_event *event)
+{
+	int rc;
+
+	*event = (struct dwell_event){ .time_ns = s->time_ns,
+				       .cpu = s->id ? s->id - 1 : DWELL_CPU_NONE,
+				       .thread = DWELL_THREAD_NONE };
+	rc = record_fields(source, s, event);
+	if (!rc && event->stack && event->stack >= dwell_stacks_node_count(source->stacks))
+		return -EBADMSG;
+	return rc;
 }

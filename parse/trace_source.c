@@ -134,10 +134,12 @@ static int trace_source_next(struct dwell_source *source, const struct dwell_eve
 			return 1;
 		}
 	}
-	if (!source->info.finished || source->info.damaged || source->info.end_ns < trace->last_ns)
-		source->info.end_ns = trace->last_ns > source->info.start_ns
-					      ? trace->last_ns
-					      : source->info.start_ns;
+	if (!source->info.finished || source->info.damaged)
+		source->info.end_ns = 0;
+	if (source->info.end_ns < trace->last_ns)
+		source->info.end_ns = trace->last_ns;
+	if (source->info.end_ns < source->info.start_ns)
+		source->info.end_ns = source->info.start_ns;
 	return 0;
 }
 
