@@ -165,7 +165,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		return rc;
 	c->prev = record.tid;
 	c->next = c->current = record.other;
-	c->chained = true;
+	c->chained = c->record_due = true;
 	if (!rec->config->all && !observed(rec, record.tid) && !observed(rec, record.other)) {
 		rec->passed_over++;
 		return 0;
@@ -328,6 +328,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 {
 	struct cpu_intake *c = &rec->cpus[cpu];
 	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	/* The tracepoint comes first, and has made next the current one. */
+	uint32_t leaving = c->record_due ? c->prev : c->current;
 	struct trace_record record = {
 		.time_ns = time_ns,
 		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
@@ -338,13 +340,14 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	int rc;
 
 	rec->events.cpus[cpu].counts[RECORD_RECORDS].parsed++;
-	if (record.tid >= TID_ALIAS) /* exiting: -1. Out of the thread that is current */
-		record.tid = c->current;
+	c->record_due = false;
+	if (record.tid >= TID_ALIAS) /* exiting: -1 */
+		record.tid = out ? leaving : c->current;
 	if (!out) {
 		c->current = record.tid;
 		c->chained = true;
-	} else if (rec->pid_namespace && c->current >= TID_ALIAS && !record.tid) {
-		record.tid = c->current; /* of another namespace */
+	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
+		record.tid = leaving; /* of another namespace */
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)

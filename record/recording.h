@@ -17,6 +17,7 @@ struct cpu_intake {
 	uint64_t last_ns;     /* time of the last record */
 	uint32_t current;     /* tid running, as far as known */
 	bool chained;	      /* current is known from a switch */
+	bool record_due;      /* the last switch's own SWITCH record, of prev, did not come yet */
 	uint32_t idle_breaks; /* switches out of idle that never came */
 	/* The last switch and waking, to drop what two filtered events both delivered. */
 	uint32_t prev, next, woken;
