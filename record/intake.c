@@ -361,6 +361,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 {
 	struct cpu_intake *c = &rec->cpus[cpu];
 	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	/* The tracepoint comes first, and has made next the current one. */
+	uint32_t leaving = c->leaving ? c->prev : c->current;
 	struct trace_record record = {
 		.time_ns = time_ns,
 		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
@@ -371,20 +373,20 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	int rc;
 
 	rec->events.cpus[cpu].counts[RECORD_RECORDS].parsed++;
+	c->leaving = false;
 	if (record.tid >= TID_ALIAS) { /* -1: an exiting thread; the tracepoint named it */
-		record.tid = out ? (c->leaving ? c->prev : c->current) : c->tracepoint_next;
-		if (!tids_slot(&rec->tids, record.tid)->exiting && record.tid < TID_ALIAS && !out)
+		record.tid = out ? leaving : c->tracepoint_next;
+		if (!out && record.tid < TID_ALIAS && !tids_slot(&rec->tids, record.tid)->exiting)
 			return 0;
 	}
-	c->leaving = false;
 	if (!out) {
 		/* No tracepoint told of this one: this CPU's idle task does hide them. */
-		if (rec->config->all && record.tid != c->tracepoint_next && !c->tracepoint_next)
+		if (rec->config->all && record.tid && !c->tracepoint_next)
 			rec->events.cpus[cpu].provisional = false;
 		c->current = record.tid;
 		c->chained = true;
-	} else if (rec->pid_namespace && c->current >= TID_ALIAS && !record.tid) {
-		record.tid = c->current; /* of another namespace */
+	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
+		record.tid = leaving; /* of another namespace */
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)
