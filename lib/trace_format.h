@@ -121,7 +121,7 @@ enum dwell_trace_record {
 enum dwell_trace_more {
 	DWELL_MORE_CPU = 1,  /* varint cpu, byte enum dwell_witness, byte online */
 	DWELL_MORE_STOPPED,  /* varint tid: the kernel stopped observing it */
-	DWELL_MORE_THROTTLE, /* byte on, varint event (in the CPU's stream) */
+	DWELL_MORE_THROTTLE, /* byte on, varint event, varint cpu */
 	DWELL_MORE_CGROUP,   /* varint tid, varint path */
 	DWELL_MORE_RETID,    /* varint old tid, varint new tid: exec by a thread not the leader */
 };

@@ -95,6 +95,29 @@ static int level_check(struct session *s, struct dwell_err *err)
 	return 0;
 }
 
+/* -v: by which means it is recorded. */
+static void means_tell(const struct session *s)
+{
+	const struct events *events = &s->rec.events;
+	unsigned online = 0, blind = 0;
+	char line[128];
+
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		online += events->cpus[cpu].online;
+		blind += events->cpus[cpu].blind;
+	}
+	snprintf(line, sizeof(line), "%u CPUs, %llu kB of buffer each, %s", online,
+		 (unsigned long long)events->ring_bytes >> 10,
+		 s->rec.facts.tracepoints ? "tracepoints" : "switch records");
+	s->ops->notice(s->ops->user, line);
+	if (!blind)
+		return;
+	snprintf(line, sizeof(line),
+		 "%u CPUs hide tracepoints while they idle: switch records decide the times",
+		 blind);
+	s->ops->notice(s->ops->user, line);
+}
+
 static int tables_open(struct session *s, struct dwell_err *err)
 {
 	struct recording *rec = &s->rec;
@@ -573,6 +596,8 @@ static int session_open(struct session *s, struct dwell_err *err)
 		rc = tables_open(s, err);
 	if (!rc && rec->facts.tracepoints)
 		rc = events_test_cpus(&rec->events, &rec->clock_offset_ns, err);
+	if (!rc && rec->config->verbose)
+		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
 	if (!rc)

@@ -28,6 +28,12 @@ char *text_duration(char dst[TEXT_NUMBER_BYTES], uint64_t ns);
 /* "5,210". Returns dst. */
 char *text_count(char dst[TEXT_NUMBER_BYTES], uint64_t count);
 
+/* What makes a noun agree with its count: "s", or "" for one. */
+static inline const char *text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* "1.2 MB" (powers of 1000). Returns dst. */
 char *text_bytes(char dst[TEXT_NUMBER_BYTES], uint64_t bytes);
 
