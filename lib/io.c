@@ -45,7 +45,7 @@ int64_t dwell_io_read(int fd, void *bytes, size_t count)
 
 int dwell_io_read_file(const char *path, size_t max_bytes, char **ret_text, size_t *ret_bytes)
 {
-	size_t room = 4096, used = 0;
+	size_t room = max_bytes < 4096 ? max_bytes + 1 : 4096, used = 0;
 	char *text = NULL, *grown;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 
@@ -66,13 +66,14 @@ int dwell_io_read_file(const char *path, size_t max_bytes, char **ret_text, size
 			break;
 		}
 		used += (size_t)n;
-		if (used < room)
-			break;
-		if (room >= max_bytes) {
+		if (used > max_bytes) {
 			rc = -EFBIG;
 			break;
 		}
-		room = room * 2 < max_bytes ? room * 2 : max_bytes;
+		if (used < room)
+			break;
+		/* One byte more than allowed tells a file that is too large. */
+		room = room < max_bytes / 2 ? room * 2 : max_bytes + 1;
 	}
 	close(fd);
 	if (rc) {

@@ -14,7 +14,11 @@
 #include "lib/trace_format.h"
 #include "parse/source_impl.h"
 
-enum { FACTS_MAX = 4096, HEAD_BYTES = 16 };
+enum {
+	FACTS_MAX = 4096,
+	FACTS_SET_MAX = 4 * FACTS_MAX, /* replaced ones too: each is searched for */
+	HEAD_BYTES = 16,
+};
 
 struct dwell_source *source_new(void)
 {
@@ -118,10 +122,12 @@ const struct dwell_source_info *dwell_source_info(const struct dwell_source *sou
 int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_bytes,
 		    const char *value, uint64_t value_bytes)
 {
-	struct source_fact fact = { strndup(key, key_bytes), strndup(value, value_bytes) };
+	struct source_fact fact;
 
-	if (!fact.key || !fact.value || source->facts.count >= FACTS_MAX ||
-	    dwell_array_grow(&source->facts)) {
+	if (source->facts.count >= FACTS_MAX || ++source->facts_set > FACTS_SET_MAX)
+		return -EBADMSG;
+	fact = (struct source_fact){ strndup(key, key_bytes), strndup(value, value_bytes) };
+	if (!fact.key || !fact.value || dwell_array_grow(&source->facts)) {
 		free(fact.key);
 		free(fact.value);
 		return -ENOMEM;

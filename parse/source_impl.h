@@ -27,11 +27,13 @@ struct dwell_source {
 	struct dwell_stacks *stacks;
 	struct dwell_threads *threads;
 	DWELL_ARRAY(struct source_fact) facts;
+	uint32_t facts_set; /* how often one was set */
 	DWELL_ARRAY(struct dwell_event_desc) events;
 	DWELL_ARRAY(struct dwell_coverage) coverage;
 };
 
-/* Sets a fact, replacing an older value. Bytes need not be NUL-terminated. 0 or -ENOMEM. */
+/* Sets a fact, replacing an older value. Bytes need not be NUL-terminated. 0, -ENOMEM, or
+ * -EBADMSG when there are more than any recorder writes. */
 int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_bytes,
 		    const char *value, uint64_t value_bytes);
 /* A fact as a number; 0 when absent or not a number. */

@@ -10,7 +10,7 @@
 #include "lib/varint.h"
 
 /* Rounds held back at most, whatever horizons a file claims: bounds memory. */
-enum { TRACE_ROUNDS_MAX = 16 };
+enum { TRACE_ROUNDS_MAX = 64 };
 
 struct trace_round;
 

@@ -59,7 +59,8 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 	if (ring->broken || left < sizeof(*record))
 		return NULL;
 	/* Records are multiples of 8 bytes, so a header never wraps. */
-	if (record->size < sizeof(*record) || record->size > left || record->size % 8) {
+	if (left > ring->data_bytes || record->size < sizeof(*record) || record->size > left ||
+	    record->size % 8) {
 		ring->broken = true;
 		return NULL;
 	}

@@ -130,7 +130,10 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	rec->cpus = calloc(rec->events.cpu_count, sizeof(*rec->cpus));
 	if (!rec->spaces || !rec->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
-	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->chains, err);
+	rec->identify.strings = rec->strings;
+	rec->identify.stacks = rec->stacks;
+	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, &rec->chains,
+			  err);
 }
 
 /* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */
@@ -542,6 +545,8 @@ static int session_finish(struct session *s, int failed)
 		rc = snapshot_counts(rec);
 	if (!rc)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
+	if (!rc)
+		rc = identify_code_of(&rec->identify, -1);
 	/* The last block repeats only what is known last: everything else goes before it. */
 	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
 	if (!rc_finish)
@@ -560,6 +565,7 @@ static void session_release(struct session *s)
 	trace_writer_close(rec->writer);
 	events_release(&rec->events);
 	chains_free(rec->chains);
+	identify_release(&rec->identify);
 	dwell_addrspaces_free(rec->spaces);
 	dwell_stacks_free(rec->stacks);
 	dwell_strings_free(rec->strings);
@@ -598,6 +604,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
 				       rec->stacks, &rec->writer, err);
 	if (!rc) {
+		rec->identify.writer = rec->writer;
 		rc = facts_write(s);
 		if (!rc)
 			rc = event_table_write(s);

@@ -49,12 +49,12 @@ static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwel
 		if (rc)
 			return rc;
 	}
-	event.time_ns = recording_now_ns(rec);
 	event.u.state.counted &= !proc_read_schedstat(pid, tid, &after);
 	event.u.state.stable = event.u.state.counted && before.switches_in == after.switches_in;
 	event.u.state.run_ns = after.run_ns;
 	event.u.state.wait_ns = after.wait_ns;
 	event.u.state.switches_in = after.switches_in;
+	event.time_ns = recording_now_ns(rec); /* after what it says was so */
 	if (phase == DWELL_PHASE_START && event.u.state.stable && !slot->counted) {
 		slot->counted = true;
 		slot->count_base = after.switches_in;

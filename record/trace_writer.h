@@ -88,7 +88,8 @@ int trace_writer_build_id(struct trace_writer *writer, uint32_t file);
 bool trace_writer_full(const struct trace_writer *writer);
 
 /* Writes what is buffered. horizon_ns: no record put later is stamped before it. 0, or -errno with
- * err set; after a failed write the file is cut back to its last whole block. */
+ * err set; after a failed write the file is cut back to its last whole block (standard output is
+ * left as it is), and every later write fails: what it would refer to is missing. */
 int trace_writer_flush(struct trace_writer *writer, uint64_t horizon_ns, struct dwell_err *err);
 
 /* Flushes, then writes coverage and the END block with the facts added since. */

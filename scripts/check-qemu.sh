@@ -96,7 +96,7 @@ cat >"$root/init" <<'EOF'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp DWELL=/bin/dwell WORKLOADS=/bin OUT=/tmp DWELL_LIMIT=120
-export UNSHARE=/bin/unshare-full
+export UNSHARE=/bin/unshare-full VERIFY_SLOW=5
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev

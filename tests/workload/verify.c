@@ -82,12 +82,20 @@ static struct thread find(const struct check *check, const char *tid, const char
 	return sum;
 }
 
+/* What is small on a real machine is not on an emulated one: VERIFY_SLOW times as much. */
+static int64_t slow(int64_t ns)
+{
+	const char *factor = getenv("VERIFY_SLOW");
+
+	return factor ? ns * strtol(factor, NULL, 10) : ns;
+}
+
 /* max(1 ms, 0.5 %) of the value, and so much a switch. */
 static int64_t tolerance_ns(int64_t value_ns, int64_t switches, int64_t switch_ns)
 {
-	int64_t share = value_ns / 200;
+	int64_t share = value_ns / 200, least = slow(MS);
 
-	return (share > MS ? share : MS) + switches * switch_ns;
+	return (share > least ? share : least) + switches * slow(switch_ns);
 }
 
 static void near(struct check *check, const char *who, const char *what, int64_t got,
@@ -161,7 +169,7 @@ static void check_key(struct check *check, const char *who, const struct thread 
 
 	if (!strcmp(key, "time_enabled_ns"))
 		near(check, who, "on-CPU time", thread->on_cpu, ns,
-		     tolerance_ns(ns, switches, 1500) + (n - 1) * 300000);
+		     tolerance_ns(ns, switches, 1500) + (n - 1) * slow(300000));
 	else if (!strcmp(key, "schedstat_run_ns"))
 		near(check, who, "schedstat's run time", thread->on_cpu, ns,
 		     tolerance_ns(ns, switches, 12000));
