@@ -48,7 +48,6 @@ _dwell()
 		--sort) words='cpu observed on runnable blocked unknown switches samples longest pid tid comm' ;;
 		--events) words=$(_dwell_kinds) ;;
 		help) words=$(_dwell_commands) ;;
-		report) [[ $word == -* ]] && words=$(_dwell_options report) || words='summary threads' ;;
 		-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 		*) [[ $word == -* ]] && words=$(_dwell_options "$command") ;;
 		esac
@@ -57,6 +56,9 @@ _dwell()
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		# A view, or a file.
+		[ "$before" != report ] ||
+			mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'summary threads' -- "$word")
 	fi
 }
 

@@ -41,6 +41,7 @@ _dwell()
 		--events) _values -s , kind switch switch-in switch-out waking wakeup-new sample fork comm \
 			exit cpu gap count state stopped throttle cgroup ;;
 		help) _dwell_commands ;;
+		report) _alternative 'views:view:(summary threads)' 'files:file:_files' ;;
 		-p|--pid) _pids ;;
 		*) _files ;;
 		esac
