@@ -163,26 +163,36 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	return rc;
 }
 
-static void print_asides(const struct dwell_summary *summary, FILE *out)
+static int print_asides(const struct dwell_summary *summary, FILE *out)
 {
 	static const char *const names[SUMMARY_ASIDES] = {
 		[SUMMARY_KERNEL_ASLEEP] = "kernel threads asleep",
 		[SUMMARY_NEVER_RAN] = "threads asleep throughout",
 		[SUMMARY_RECORDER] = "threads of the recorder",
 	};
-	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES], *text = NULL;
 	const char *before = "not listed: ";
+	size_t bytes;
+	FILE *line = open_memstream(&text, &bytes);
 
+	if (!line)
+		return -ENOMEM;
 	for (unsigned i = 0; i < SUMMARY_ASIDES; i++) {
 		if (!summary->asides[i].threads)
 			continue;
-		fprintf(out, "%s%s %s (%s)", before, names[i],
+		fprintf(line, "%s%s %s (%s)", before, names[i],
 			text_count(number, summary->asides[i].threads),
 			text_share(share, summary->asides[i].ns, summary->observed_ns));
 		before = ", ";
 	}
-	if (*before == ',')
-		putc('\n', out);
+	if (fclose(line)) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (*text)
+		text_wrap(out, text);
+	free(text);
+	return 0;
 }
 
 /* ", sampled at 99 Hz" for the events that on-CPU stacks come from. */
@@ -276,7 +286,9 @@ int summary_text_print(const struct dwell_view *view, const struct dwell_summary
 	rc = print_lines(view, summary, out);
 	if (rc)
 		return rc;
-	print_asides(summary, out);
+	rc = print_asides(summary, out);
+	if (rc)
+		return rc;
 	putc('\n', out);
 	rc = print_trust(view, health, path, out);
 	if (rc)
