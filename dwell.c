@@ -60,9 +60,8 @@ static int unknown_command(const char *name)
 {
 	char shown[256];
 
-	fprintf(stderr, "dwell: unknown command '%s'\n",
+	fprintf(stderr, "dwell: unknown command '%s'; see 'dwell --help'\n",
 		dwell_printable(shown, sizeof(shown), name));
-	print_usage(stderr);
 	return DWELL_EXIT_USAGE;
 }
 

@@ -65,6 +65,11 @@ fi
 # Killed without a chance to tidy up.
 "$DWELL" record -q -o killed -a >/dev/null 2>&1 &
 pid=$!
+tries=0
+while [ ! -s killed ] && [ $tries -lt 100 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
 "$WORKLOADS/pipe" 30000 >/dev/null
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
