@@ -50,7 +50,7 @@ struct trace_record {
  * sample inside another event's): a short window sorts them. 0 or -ENOMEM. */
 int trace_writer_put(struct trace_writer *writer, uint32_t cpu, const struct trace_record *record);
 
-/* Records of stream 0; sorted by time at each flush. Each: 0 or -ENOMEM. */
+/* Records of stream 0; sorted by time, written when the horizon has passed. Each: 0 or -ENOMEM. */
 struct trace_thread {
 	int32_t pid, tid, ns_pid, ns_tid;
 	uint32_t comm, cgroup; /* string ids */
