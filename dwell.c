@@ -60,7 +60,7 @@ static int unknown_command(const char *name)
 {
 	char shown[256];
 
-	fprintf(stderr, "dwell: unknown command '%s'; see 'dwell --help'\n",
+	fprintf(stderr, "dwell: unknown command '%s'; 'dwell help' lists them\n",
 		dwell_printable(shown, sizeof(shown), name));
 	return DWELL_EXIT_USAGE;
 }
