@@ -353,13 +353,13 @@ static void every_kind_side(struct recorder *rec, uint64_t t)
 		state.u.state.args[i] = UINT64_MAX - (uint64_t)i;
 	assert_int_equal(trace_writer_thread(w, t + 1, &thread), 0);
 	assert_int_equal(trace_writer_cpu(w, t + 2, 1, DWELL_WITNESS_BOTH, true), 0);
-	assert_int_equal(trace_writer_state(w, 10, &state), 0);
+	assert_int_equal(trace_writer_state(w, state.time_ns, 10, &state.u.state, state.stack), 0);
 	state.time_ns = t + 95;
 	state.stack = 0;
 	state.u.state.phase = DWELL_PHASE_STOP;
 	state.u.state.syscall = -1;
 	state.u.state.stable = false;
-	assert_int_equal(trace_writer_state(w, 11, &state), 0);
+	assert_int_equal(trace_writer_state(w, state.time_ns, 11, &state.u.state, state.stack), 0);
 	assert_int_equal(trace_writer_fork(w, t + 85, 13, 13, 12, true), 0);
 	assert_int_equal(trace_writer_comm(w, t + 91, 13, string(rec, "sh\n"), true), 0);
 	assert_int_equal(trace_writer_cgroup(w, t + 92, 13, string(rec, "/other")), 0);
