@@ -25,6 +25,11 @@ uint64_t recording_now_ns(const struct recording *rec)
 	return dwell_io_now_ns() + (uint64_t)rec->clock_offset_ns;
 }
 
+uint64_t recording_horizon_ns(const struct recording *rec)
+{
+	return rec->last_pass_ns > SETTLE_NS ? rec->last_pass_ns - SETTLE_NS : 0;
+}
+
 /* The time of a record: second field of a sample, last of a trailer (both begin with TID, TIME). */
 static uint64_t record_time(const struct perf_event_header *record)
 {
@@ -484,11 +489,7 @@ static int drain_main(struct recording *rec, uint32_t cpu, uint64_t before_ns)
 		if (n % RELEASE_EVERY == 0)
 			ring_release(ring);
 		if (!rc && n % FLUSH_EVERY == 0 && trace_writer_full(rec->writer))
-			rc = trace_writer_flush(rec->writer,
-						rec->last_pass_ns > SETTLE_NS
-							? rec->last_pass_ns - SETTLE_NS
-							: 0,
-						&rec->err);
+			rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 	}
 	ring_release(ring);
 	if (ring->broken && !rc)

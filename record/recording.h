@@ -69,6 +69,9 @@ struct recording {
 /* Now, on the trace's clock. */
 uint64_t recording_now_ns(const struct recording *rec);
 
+/* No record that is still to come is stamped before this: what a flush may promise. */
+uint64_t recording_horizon_ns(const struct recording *rec);
+
 /* --- intake.c: one pass over the rings. 0 or -errno with rec->err set. */
 int intake_pass(struct recording *rec);
 

@@ -21,8 +21,9 @@
 #include "record/recording.h"
 
 enum {
-	WAIT_MS = 100,	       /* the longest time between two looks at the rings */
-	FLUSH_NS = 1000000000, /* what a killed recorder loses at most */
+	WAIT_MS = 100,	      /* the longest time between two looks at the rings */
+	FLUSH_NS = 250000000, /* what a killed recorder loses at most */
+	PROGRESS_NS = 1000000000,
 	RETUNE_NS = 1000000000,
 	PASSED_OVER_MAX = 20000, /* events of others in RETUNE_NS that are worth a new filter */
 	FINAL_PASSES = 3,
@@ -367,10 +368,7 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	}
 	if (!rc && (trace_writer_full(rec->writer) || now_ns - s->flushed_ns >= FLUSH_NS)) {
 		s->flushed_ns = now_ns;
-		/* Events stamped before the pass was begun may still be on their way. */
-		rc = trace_writer_flush(rec->writer,
-					rec->last_pass_ns > FLUSH_NS ? rec->last_pass_ns : 0,
-					&rec->err);
+		rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 	}
 	return rc;
 }
@@ -379,7 +377,7 @@ static void session_progress(struct session *s, uint64_t now_ns)
 {
 	struct session_progress p;
 
-	if (!s->ops->progress || now_ns - s->progress_ns < FLUSH_NS)
+	if (!s->ops->progress || now_ns - s->progress_ns < PROGRESS_NS)
 		return;
 	s->progress_ns = now_ns;
 	p = (struct session_progress){
@@ -453,7 +451,10 @@ static int session_start(struct session *s, struct dwell_err *err)
 		rc = intake_pass(rec);
 	if (!rc && !delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
-	return rc ? rc : snapshot_states(rec, DWELL_PHASE_START);
+	if (!rc)
+		rc = snapshot_states(rec, DWELL_PHASE_START);
+	/* From here on a killed recorder leaves a file that can be read. */
+	return rc ? rc : trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 }
 
 static int session_loop(struct session *s)

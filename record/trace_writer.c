@@ -154,7 +154,7 @@ static uint64_t round_bytes(const struct trace_writer *writer)
 
 bool trace_writer_full(const struct trace_writer *writer)
 {
-	return round_bytes(writer) >= TRACE_BLOCK_TARGET_BYTES;
+	return round_bytes(writer) - writer->side_held >= TRACE_BLOCK_TARGET_BYTES;
 }
 
 /* Puts payload behind room for a header in writer->packed, compressed if that pays. */
@@ -250,21 +250,47 @@ static int side_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Stream 0: records sorted by time, each written as tag, dt, fields. */
-static int round_side(struct trace_writer *writer, struct dwell_err *err)
+/* Drops the first `done` records of stream 0 and closes up. */
+static int side_keep(struct trace_writer *writer, uint32_t done)
+{
+	bytes_t *kept = &writer->sorted;
+	int rc = 0;
+
+	kept->count = 0;
+	for (uint32_t i = done; !rc && i < writer->side.count; i++) {
+		struct side_record r = writer->side.data[i];
+
+		rc = bytes_add(kept, writer->side_bytes.data + r.offset, r.bytes);
+		r.offset = kept->count - r.bytes;
+		r.order = i - done;
+		writer->side.data[r.order] = r;
+	}
+	if (kept->count)
+		memcpy(writer->side_bytes.data, kept->data, kept->count);
+	writer->side.count -= done;
+	writer->side_bytes.count = writer->side_held = kept->count;
+	return rc;
+}
+
+/* Stream 0: records stamped before horizon_ns sorted by time, each written as tag, dt, fields. The
+ * others wait: one stamped before them may still come. */
+static int round_side(struct trace_writer *writer, uint64_t horizon_ns, struct dwell_err *err)
 {
 	bytes_t *out = &writer->sorted;
 	uint64_t base_ns = 0, last_ns = 0;
+	uint32_t done;
 	int rc = 0;
 
 	if (writer->side.count)
 		qsort(writer->side.data, writer->side.count, sizeof(*writer->side.data),
 		      side_compare);
 	out->count = 0;
-	for (uint32_t i = 0; !rc && i < writer->side.count; i++) {
-		const struct side_record *r = &writer->side.data[i];
+	for (done = 0; !rc && done < writer->side.count; done++) {
+		const struct side_record *r = &writer->side.data[done];
 		const uint8_t *bytes = writer->side_bytes.data + r->offset;
 
+		if (r->time_ns >= horizon_ns)
+			break;
 		if (out->count >= TRACE_ROUND_MAX_BYTES) {
 			rc = round_section(writer, 0, base_ns, out->data, out->count, err);
 			out->count = 0;
@@ -281,9 +307,7 @@ static int round_side(struct trace_writer *writer, struct dwell_err *err)
 	}
 	if (!rc && out->count)
 		rc = round_section(writer, 0, base_ns, out->data, out->count, err);
-	writer->side.count = 0;
-	writer->side_bytes.count = 0;
-	return rc;
+	return rc ? rc : side_keep(writer, done);
 }
 
 static int round_stream(struct trace_writer *writer, uint32_t cpu, struct dwell_err *err)
@@ -330,7 +354,7 @@ static int round_flush(struct trace_writer *writer, uint64_t horizon_ns, struct 
 	if (most_bytes <= TRACE_ROUND_MAX_BYTES)
 		writer->horizon_ns = horizon_ns;
 	writer->payload.count = 0;
-	rc = round_side(writer, err);
+	rc = round_side(writer, horizon_ns, err);
 	for (uint32_t i = 0; !rc && i < writer->cpu_count; i++)
 		rc = round_stream(writer, i, err);
 	if (rc)

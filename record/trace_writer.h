@@ -10,8 +10,8 @@
 
 #include "lib/err.h"
 #include "lib/strings.h"
+#include "lib/task.h"
 #include "lib/trace_format.h"
-#include "parse/event.h"
 #include "parse/stack.h"
 
 struct trace_writer; /* opaque */
@@ -50,7 +50,7 @@ struct trace_record {
  * sample inside another event's): a short window sorts them. 0 or -ENOMEM. */
 int trace_writer_put(struct trace_writer *writer, uint32_t cpu, const struct trace_record *record);
 
-/* Records of stream 0; sorted by time at each flush. Each: 0 or -ENOMEM. */
+/* Records of stream 0; sorted by time, written when the horizon has passed. Each: 0 or -ENOMEM. */
 struct trace_thread {
 	int32_t pid, tid, ns_pid, ns_tid;
 	uint32_t comm, cgroup; /* string ids */
@@ -66,8 +66,9 @@ int trace_writer_comm(struct trace_writer *writer, uint64_t time_ns, int32_t tid
 int trace_writer_exit(struct trace_writer *writer, uint64_t time_ns, int32_t tid);
 int trace_writer_count(struct trace_writer *writer, uint64_t time_ns, int32_t tid,
 		       uint64_t switches_in);
-/* state: only members of the STATE event; letter of event->u.state.state. */
-int trace_writer_state(struct trace_writer *writer, int32_t tid, const struct dwell_event *event);
+/* reading->wchan is a string id, stack the stack that /proc showed. */
+int trace_writer_state(struct trace_writer *writer, uint64_t time_ns, int32_t tid,
+		       const struct dwell_task_reading *reading, uint32_t stack);
 int trace_writer_cpu(struct trace_writer *writer, uint64_t time_ns, uint32_t cpu,
 		     enum dwell_witness witness, bool online);
 int trace_writer_stopped(struct trace_writer *writer, uint64_t time_ns, int32_t tid);

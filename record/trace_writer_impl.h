@@ -56,6 +56,7 @@ struct trace_writer {
 	bytes_t side_bytes, info, events, coverage;
 	bytes_t sorted, payload, packed; /* one block's way: records of no CPU, raw, stored */
 	DWELL_ARRAY(struct side_record) side;
+	uint32_t side_held; /* of side_bytes: held back by the last flush */
 	ZSTD_CCtx *zstd;
 };
 

@@ -117,7 +117,7 @@ chmod +x "$root/init"
 echo "# $(basename "$kernel"), $(du -h "$cache/initramfs.gz" | cut -f1) initramfs"
 timeout -k 5 "$BOOT_LIMIT" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1G -nographic \
 	-no-reboot -nodefaults -serial stdio -monitor none -kernel "$kernel" \
-	-initrd "$cache/initramfs.gz" -append 'console=ttyS0 quiet panic=-1 rdinit=/init' \
+	-initrd "$cache/initramfs.gz" -append 'console=ttyS0 loglevel=4 softlockup_all_cpu_backtrace=1 panic=-1 rdinit=/init' \
 	</dev/null 2>&1 | tr -d '\r' >"$cache/console.log"
 
 claims=$(grep -aE '^(ok|not ok|skip) - |^# ' "$cache/console.log" |

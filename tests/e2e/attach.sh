@@ -39,14 +39,14 @@ kill "$pid"
 
 # Everything, threads born during the recording included.
 rm -f "$TRUTH"
-(sleep 0.3; exec "$WORKLOADS/sleep") &
+(sleep $((enough / 2)); exec "$WORKLOADS/sleep") &
 dwell record -q -o "$work/data" -a -d $enough
 claim "-a: exit status 0 (got $status)" [ "$status" = 0 ]
 verified whole-system "$work/data" "$TRUTH"
 
 # A target that makes threads and processes while it is recorded.
 rm -f "$TRUTH"
-(sleep 0.5; "$WORKLOADS/mutex"; exec "$WORKLOADS/forks") &
+(sleep $((enough / 2)); "$WORKLOADS/mutex"; exec "$WORKLOADS/forks") &
 pid=$!
 dwell record -q -o "$work/data" -p "$pid" -d $enough
 verified followed "$work/data" "$TRUTH"
@@ -54,7 +54,7 @@ verified followed "$work/data" "$TRUTH"
 group=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)/dwell-test-$$
 if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
 	rm -f "$TRUTH"
-	sh -c "echo \$\$ >'$group/cgroup.procs'; sleep 0.5; exec '$WORKLOADS/sleep'" &
+	sh -c "echo \$\$ >'$group/cgroup.procs'; sleep $((enough / 2)); exec '$WORKLOADS/sleep'" &
 	sleep 0.1
 	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $enough
 	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]

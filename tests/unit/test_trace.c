@@ -1,0 +1,1275 @@
+// SPDX-License-Identifier: MIT
+/* Tests of writing and reading dwell.data: what is written comes back, from files whole, cut,
+ * damaged, from the future, hostile, or cut short by a full disk. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#include "lib/io.h"
+#include "record/trace_writer.h"
+#include "tests/synth/trace.h"
+
+static const char *const kinds[DWELL_EVENT_KINDS] = {
+	[DWELL_EVENT_SWITCH] = "switch",     [DWELL_EVENT_SWITCH_IN] = "in",
+	[DWELL_EVENT_SWITCH_OUT] = "out",    [DWELL_EVENT_WAKING] = "waking",
+	[DWELL_EVENT_WAKEUP_NEW] = "new",    [DWELL_EVENT_SAMPLE] = "sample",
+	[DWELL_EVENT_FORK] = "fork",	     [DWELL_EVENT_COMM] = "comm",
+	[DWELL_EVENT_EXIT] = "exit",	     [DWELL_EVENT_CPU] = "cpu",
+	[DWELL_EVENT_GAP] = "gap",	     [DWELL_EVENT_COUNT] = "count",
+	[DWELL_EVENT_STATE] = "state",	     [DWELL_EVENT_STOPPED] = "stopped",
+	[DWELL_EVENT_THROTTLE] = "throttle", [DWELL_EVENT_CGROUP] = "cgroup",
+};
+
+static void stack_print(FILE *out, struct dwell_source *source, uint32_t stack)
+{
+	const struct dwell_stacks *stacks = dwell_source_stacks(source);
+	const struct dwell_stack_node *node = dwell_stacks_node(stacks, stack);
+	const struct dwell_frame *frame = dwell_stacks_frame(stacks, node->frame);
+	const struct dwell_file *file = dwell_stacks_file(stacks, frame->file);
+
+	if (!stack)
+		return;
+	stack_print(out, source, node->parent);
+	fprintf(out, "|%s+%llx", dwell_strings_get(dwell_source_strings(source), file->path),
+		(unsigned long long)frame->offset);
+}
+
+/* A thread by tid, and which life of it. */
+static const char *who(struct dwell_source *source, uint32_t index, char text[32])
+{
+	const struct dwell_thread *thread = dwell_threads_get(dwell_source_threads(source), index);
+
+	if (index == DWELL_THREAD_NONE)
+		return "none";
+	snprintf(text, 32, "%d.%u", thread->tid, thread->incarnation);
+	return text;
+}
+
+static void state_print(FILE *out, struct dwell_source *source, const struct dwell_event *event)
+{
+	fprintf(out, " %c %s%s%s %llu %llu %llu %s %d",
+		dwell_task_state_letter(event->u.state.state),
+		event->u.state.phase == DWELL_PHASE_STOP ? "stop" : "start",
+		event->u.state.stable ? " stable" : "", event->u.state.counted ? " counted" : "",
+		(unsigned long long)event->u.state.run_ns,
+		(unsigned long long)event->u.state.wait_ns,
+		(unsigned long long)event->u.state.switches_in,
+		dwell_strings_get(dwell_source_strings(source), event->u.state.wchan),
+		event->u.state.syscall);
+	for (int i = 0; i < 6; i++)
+		fprintf(out, " %llx", (unsigned long long)event->u.state.args[i]);
+}
+
+static void fields_print(FILE *out, struct dwell_source *source, const struct dwell_event *event)
+{
+	const struct dwell_strings *strings = dwell_source_strings(source);
+	char text[32];
+
+	switch (event->kind) {
+	case DWELL_EVENT_SWITCH:
+		fprintf(out, " %c%s >%s", dwell_task_state_letter(event->u.sw.prev_state),
+			event->u.sw.preempted ? "+" : "", who(source, event->u.sw.next, text));
+		break;
+	case DWELL_EVENT_SWITCH_IN:
+	case DWELL_EVENT_SWITCH_OUT:
+		fprintf(out, " %s%s", event->u.rec.preempted ? "preempted " : "",
+			who(source, event->u.rec.other, text));
+		break;
+	case DWELL_EVENT_WAKING:
+	case DWELL_EVENT_WAKEUP_NEW:
+		fprintf(out, " by %s %u at %d", who(source, event->u.wake.waker, text),
+			event->u.wake.context, (int)event->u.wake.target_cpu);
+		break;
+	case DWELL_EVENT_SAMPLE:
+		fprintf(out, " %u %llu", event->u.sample.event,
+			(unsigned long long)event->u.sample.weight);
+		break;
+	case DWELL_EVENT_FORK:
+		fprintf(out, " of %s", who(source, event->u.fork.parent, text));
+		break;
+	case DWELL_EVENT_COMM:
+		fprintf(out, " %s%s", dwell_strings_get(strings, event->u.comm.comm),
+			event->u.comm.exec ? " exec" : "");
+		break;
+	case DWELL_EVENT_CPU:
+		fprintf(out, " %u %d", event->u.cpu.witness, event->u.cpu.online);
+		break;
+	case DWELL_EVENT_GAP:
+		fprintf(out, " from %llu %llu", (unsigned long long)event->u.gap.from_ns,
+			(unsigned long long)event->u.gap.lost);
+		break;
+	case DWELL_EVENT_COUNT:
+		fprintf(out, " %llu", (unsigned long long)event->u.count.switches_in);
+		break;
+	case DWELL_EVENT_STATE:
+		state_print(out, source, event);
+		break;
+	case DWELL_EVENT_THROTTLE:
+		fprintf(out, " %d", event->u.throttle.on);
+		break;
+	case DWELL_EVENT_CGROUP:
+		fprintf(out, " %s", dwell_strings_get(strings, event->u.cgroup.path));
+		break;
+	default:
+		break;
+	}
+}
+
+/* "TIME CPU KIND THREAD FIELDS STACK": everything an event says, without ids. */
+static char *event_text(struct dwell_source *source, const struct dwell_event *event)
+{
+	char *text = NULL, thread[32];
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	assert_in_range(event->kind, 1, DWELL_EVENT_KINDS - 1);
+	fprintf(out, "%llu %d %s %s", (unsigned long long)event->time_ns, (int)event->cpu,
+		kinds[event->kind], who(source, event->thread, thread));
+	fields_print(out, source, event);
+	if (event->stack)
+		fprintf(out, " ");
+	stack_print(out, source, event->stack);
+	fclose(out);
+	return text;
+}
+
+/* What reading a trace to its end gave. */
+struct reading {
+	DWELL_ARRAY(char *) lines;
+	struct dwell_source_info info;
+	struct dwell_source *source; /* NULL when it could not be opened */
+	struct memory_input input;
+	struct dwell_err err;
+	int rc;
+};
+
+static void reading_events(struct reading *r, bool texts)
+{
+	const struct dwell_event *event;
+
+	while ((r->rc = dwell_source_next(r->source, &event, &r->err)) == 1) {
+		assert_int_equal(dwell_array_grow(&r->lines), 0);
+		r->lines.data[r->lines.count++] = texts ? event_text(r->source, event) : NULL;
+	}
+	r->info = *dwell_source_info(r->source);
+	/* The end stays the end. */
+	if (!r->rc)
+		assert_int_equal(dwell_source_next(r->source, &event, &r->err), 0);
+}
+
+static void read_memory(struct reading *r, const void *data, uint64_t bytes)
+{
+	*r = (struct reading){ .input = { data, bytes, 0 } };
+	r->rc = memory_open(&r->input, &r->source, &r->err);
+	if (!r->rc)
+		reading_events(r, true);
+	if (r->rc) {
+		assert_int_equal(r->err.code, r->rc);
+		assert_true(r->err.msg[0]);
+	}
+}
+
+static void reading_release(struct reading *r)
+{
+	for (uint32_t i = 0; i < r->lines.count; i++)
+		free(r->lines.data[i]);
+	dwell_array_release(&r->lines);
+	dwell_source_close(r->source);
+}
+
+static void assert_prefix(const struct reading *part, const struct reading *whole)
+{
+	assert_true(part->lines.count <= whole->lines.count);
+	for (uint32_t i = 0; i < part->lines.count; i++)
+		assert_string_equal(part->lines.data[i], whole->lines.data[i]);
+}
+
+/* The tables that a writer is given, and the writer. */
+struct recorder {
+	struct dwell_strings *strings;
+	struct dwell_stacks *stacks;
+	struct trace_writer *writer;
+	uint32_t stack; /* main+10|kernel+20 */
+	uint32_t frame, file;
+	struct dwell_err err;
+	char path[64];
+};
+
+static uint32_t string(struct recorder *rec, const char *text)
+{
+	uint32_t id;
+
+	assert_int_equal(dwell_strings_add(rec->strings, text, strlen(text), &id), 0);
+	return id;
+}
+
+static int recorder_open(struct recorder *rec, uint32_t cpus)
+{
+	struct dwell_file app = { .kind = DWELL_FILE_ELF, .dev_major = 8, .inode = 1u << 31 };
+	struct dwell_file kernel = { .kind = DWELL_FILE_KERNEL };
+	uint32_t file, frame, node;
+
+	memset(rec, 0, sizeof(*rec));
+	snprintf(rec->path, sizeof(rec->path), "/tmp/dwell-test-%d.data", (int)getpid());
+	unlink(rec->path);
+	rec->strings = dwell_strings_new();
+	rec->stacks = dwell_stacks_new();
+	assert_non_null(rec->strings);
+	assert_non_null(rec->stacks);
+	app.path = string(rec, "/bin/app");
+	kernel.path = string(rec, "[kernel]");
+	assert_int_equal(dwell_stacks_add_file(rec->stacks, &app, &rec->file), 0);
+	assert_int_equal(dwell_stacks_add_frame(rec->stacks, rec->file, 0x10, &frame), 0);
+	assert_int_equal(dwell_stacks_add_node(rec->stacks, 0, frame, &node), 0);
+	assert_int_equal(dwell_stacks_add_file(rec->stacks, &kernel, &file), 0);
+	assert_int_equal(dwell_stacks_add_frame(rec->stacks, file, 0x20, &rec->frame), 0);
+	assert_int_equal(dwell_stacks_add_node(rec->stacks, node, rec->frame, &rec->stack), 0);
+	return trace_writer_open(rec->path, cpus, rec->strings, rec->stacks, &rec->writer,
+				 &rec->err);
+}
+
+/* The facts that stand before all events. */
+static int recorder_begin(struct recorder *rec, uint64_t start_ns)
+{
+	assert_int_equal(trace_writer_info_u64(rec->writer, "window.start_ns", start_ns), 0);
+	assert_int_equal(trace_writer_info_u64(rec->writer, "cpus", 2), 0);
+	assert_int_equal(trace_writer_info(rec->writer, "mode.switches", "1"), 0);
+	assert_int_equal(trace_writer_info(rec->writer, "label.stage", "first"), 0);
+	assert_int_equal(trace_writer_event(rec->writer, "cpu-clock", "", true, 1000, 0), 0);
+	assert_int_equal(trace_writer_event(rec->writer, "sched:x", "name: x", false, 1, 99), 0);
+	return trace_writer_flush(rec->writer, start_ns, &rec->err);
+}
+
+static void recorder_release(struct recorder *rec)
+{
+	trace_writer_close(rec->writer);
+	dwell_stacks_free(rec->stacks);
+	dwell_strings_free(rec->strings);
+	unlink(rec->path);
+}
+
+static void put(struct recorder *rec, uint32_t cpu, struct trace_record record)
+{
+	assert_int_equal(trace_writer_put(rec->writer, cpu, &record), 0);
+}
+
+static void slurp(const char *path, char **ret_bytes, size_t *ret_count)
+{
+	assert_int_equal(dwell_io_read_file(path, 64 << 20, ret_bytes, ret_count), 0);
+}
+
+/* Every kind of record once at least; each call is 1000 ns later. */
+static void every_kind_cpu(struct recorder *rec, uint64_t t)
+{
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 10, .kind = DWELL_REC_SWITCH, .other = 10 });
+	put(rec, 0,
+	    (struct trace_record){
+		    .time_ns = t + 20, .kind = DWELL_REC_SAMPLE, .tid = 10, .stack = rec->stack });
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 30,
+				   .kind = DWELL_REC_SAMPLE,
+				   .tid = 11,
+				   .other = 1,
+				   .value = 77 });
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 40,
+				   .kind = DWELL_REC_WAKING,
+				   .tid = 11,
+				   .other = 10,
+				   .cpu = 1,
+				   .stack = rec->stack });
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 50,
+				   .kind = DWELL_REC_WAKING,
+				   .tid = 11,
+				   .other = 12,
+				   .cpu = 0,
+				   .state = DWELL_CONTEXT_SOFTIRQ });
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 60,
+				   .kind = DWELL_REC_SWITCH,
+				   .tid = 10,
+				   .state = DWELL_TASK_RUNNING,
+				   .preempted = true,
+				   .other = 11,
+				   .stack = rec->stack });
+	put(rec, 0,
+	    (struct trace_record){ .time_ns = t + 70,
+				   .kind = DWELL_REC_SWITCH,
+				   .tid = 12,
+				   .state = DWELL_TASK_UNINTERRUPTIBLE });
+	put(rec, 1,
+	    (struct trace_record){ .time_ns = t + 15,
+				   .kind = DWELL_REC_OUT,
+				   .tid = 11,
+				   .preempted = true,
+				   .stack = rec->stack });
+	put(rec, 1, (struct trace_record){ .time_ns = t + 16, .kind = DWELL_REC_IN, .tid = 12 });
+	put(rec, 1, (struct trace_record){ .time_ns = t + 17, .kind = DWELL_REC_OUT, .tid = 12 });
+	put(rec, 1,
+	    (struct trace_record){
+		    .time_ns = t + 80, .kind = DWELL_REC_GAP, .value = t + 17, .lost = 5 });
+	put(rec, 1,
+	    (struct trace_record){ .time_ns = t + 90,
+				   .kind = DWELL_REC_WAKEUP_NEW,
+				   .tid = 13,
+				   .other = 12,
+				   .cpu = 1 });
+}
+
+static void every_kind_side(struct recorder *rec, uint64_t t)
+{
+	struct trace_writer *w = rec->writer;
+	struct trace_thread thread = { 10,
+				       10,
+				       2,
+				       3,
+				       string(rec, "app"),
+				       string(rec, "/slice"),
+				       1000,
+				       DWELL_THREAD_FLAG_OBSERVED };
+	struct dwell_event state = { .time_ns = t + 5, .stack = rec->stack };
+
+	state.u.state.state = DWELL_TASK_INTERRUPTIBLE;
+	state.u.state.stable = state.u.state.counted = true;
+	state.u.state.run_ns = UINT64_MAX;
+	state.u.state.wait_ns = 7;
+	state.u.state.switches_in = 9;
+	state.u.state.wchan = string(rec, "futex_wait");
+	state.u.state.syscall = 202;
+	for (int i = 0; i < 6; i++)
+		state.u.state.args[i] = UINT64_MAX - (uint64_t)i;
+	assert_int_equal(trace_writer_thread(w, t + 1, &thread), 0);
+	assert_int_equal(trace_writer_cpu(w, t + 2, 1, DWELL_WITNESS_BOTH, true), 0);
+	assert_int_equal(trace_writer_state(w, state.time_ns, 10, &state.u.state, state.stack), 0);
+	state.time_ns = t + 95;
+	state.stack = 0;
+	state.u.state.phase = DWELL_PHASE_STOP;
+	state.u.state.syscall = -1;
+	state.u.state.stable = false;
+	assert_int_equal(trace_writer_state(w, state.time_ns, 11, &state.u.state, state.stack), 0);
+	assert_int_equal(trace_writer_fork(w, t + 85, 13, 13, 12, true), 0);
+	assert_int_equal(trace_writer_comm(w, t + 91, 13, string(rec, "sh\n"), true), 0);
+	assert_int_equal(trace_writer_cgroup(w, t + 92, 13, string(rec, "/other")), 0);
+	assert_int_equal(trace_writer_count(w, t + 93, 11, 1234567), 0);
+	assert_int_equal(trace_writer_throttle(w, t + 93, 1, true, 0), 0);
+	assert_int_equal(trace_writer_retid(w, t + 94, 13, 14), 0);
+	assert_int_equal(trace_writer_stopped(w, t + 96, 14), 0);
+	assert_int_equal(trace_writer_exit(w, t + 97, 14), 0);
+}
+
+/* One round of every kind as it must read back, times less t. */
+static const char *const every_kind_lines[] = {
+	"2 1 cpu none 3 1",
+	"5 -1 state 10.1 S start stable counted 18446744073709551615 7 9 futex_wait 202 "
+	"ffffffffffffffff fffffffffffffffe fffffffffffffffd fffffffffffffffc fffffffffffffffb "
+	"fffffffffffffffa |/bin/app+10|[kernel]+20",
+	"10 0 switch 0.1 R >10.1",
+	"15 1 out 11.1 preempted none |/bin/app+10|[kernel]+20",
+	"16 1 in 12.1 none",
+	"17 1 out 12.1 none",
+	"20 0 sample 10.1 0 1000 |/bin/app+10|[kernel]+20",
+	"30 0 sample 11.1 1 77",
+	"40 0 waking 11.1 by 10.1 0 at 1 |/bin/app+10|[kernel]+20",
+	"50 0 waking 11.1 by 12.1 2 at 0",
+	"60 0 switch 10.1 R+ >11.1 |/bin/app+10|[kernel]+20",
+	"70 0 switch 12.1 D >0.1",
+	"80 1 gap none from 17 5",
+	"85 -1 fork 13.1 of 12.1",
+	"90 1 new 13.1 by 12.1 0 at 1",
+	"91 -1 comm 13.1 sh\n exec",
+	"92 -1 cgroup 13.1 /other",
+	"93 -1 count 11.1 1234567",
+	"93 1 throttle none 1",
+	"95 -1 state 11.1 S stop counted 18446744073709551615 7 9 futex_wait -1 0 0 0 0 0 0",
+	"96 -1 stopped 14.1",
+	"97 -1 exit 14.1",
+};
+
+enum { EVERY_KIND_LINES = sizeof(every_kind_lines) / sizeof(*every_kind_lines) };
+
+/* A whole recording of `rounds` rounds. The first error stands; finish is tried all the same. */
+static int record_every_kind(struct recorder *rec, unsigned rounds)
+{
+	int rc = recorder_begin(rec, 1000), rc_finish;
+
+	for (unsigned i = 0; !rc && i < rounds; i++) {
+		every_kind_cpu(rec, 1000 * (i + 1));
+		every_kind_side(rec, 1000 * (i + 1));
+		rc = trace_writer_flush(rec->writer, 1000 * (i + 2), &rec->err);
+	}
+	dwell_stacks_set_symbol(rec->stacks, rec->frame, string(rec, "schedule"));
+	dwell_stacks_set_build_id(rec->stacks, rec->file, (const uint8_t *)"12345678", 8);
+	assert_int_equal(trace_writer_symbol(rec->writer, rec->frame), 0);
+	assert_int_equal(trace_writer_build_id(rec->writer, rec->file), 0);
+	assert_int_equal(trace_writer_coverage(rec->writer, 0, 1, 100, 95, 5, true), 0);
+	assert_int_equal(trace_writer_coverage(rec->writer, 1, 0, UINT64_MAX, 0, 2, false), 0);
+	assert_int_equal(trace_writer_info_u64(rec->writer, "window.end_ns", 9000), 0);
+	assert_int_equal(trace_writer_info(rec->writer, "label.stage", "last"), 0);
+	rc_finish = trace_writer_finish(rec->writer, &rec->err);
+	if (rc)
+		assert_int_not_equal(rc_finish, 0);
+	return rc ? rc : rc_finish;
+}
+
+static void whole_file(unsigned rounds, char **ret_bytes, size_t *ret_count)
+{
+	struct recorder rec;
+	struct stat st;
+
+	assert_int_equal(recorder_open(&rec, 2), 0);
+	assert_int_equal(record_every_kind(&rec, rounds), 0);
+	assert_int_equal(stat(rec.path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	slurp(rec.path, ret_bytes, ret_count);
+	assert_int_equal(trace_writer_bytes(rec.writer), *ret_count);
+	recorder_release(&rec);
+}
+
+static void assert_tables(struct dwell_source *source)
+{
+	struct dwell_strings *strings = dwell_source_strings(source);
+	struct dwell_stacks *stacks = dwell_source_stacks(source);
+	struct dwell_threads *threads = dwell_source_threads(source);
+	const struct dwell_event_desc *desc = dwell_source_event_desc(source, 0);
+	const struct dwell_coverage *row = dwell_source_coverage(source, 0);
+	const struct dwell_thread *thread =
+		dwell_threads_get(threads, dwell_threads_find(threads, 10));
+
+	assert_string_equal(dwell_source_fact(source, "label.stage"), "last");
+	assert_null(dwell_source_fact(source, "label"));
+	assert_string_equal(dwell_strings_get(strings, desc->name), "cpu-clock");
+	assert_true(desc->is_clock && desc->unit == DWELL_UNIT_NS && desc->period == 1000);
+	desc = dwell_source_event_desc(source, 1);
+	assert_string_equal(dwell_strings_get(strings, desc->format), "name: x");
+	assert_true(!desc->is_clock && desc->unit == DWELL_UNIT_COUNT && desc->freq_hz == 99);
+	assert_null(dwell_source_event_desc(source, 2));
+	assert_true(row->event == 0 && row->cpu == 1 && row->kernel_count == 100);
+	assert_true(row->parsed == 95 && row->lost == 5 && row->blind_idle);
+	assert_true(dwell_source_coverage(source, 1)->kernel_count == UINT64_MAX);
+	assert_null(dwell_source_coverage(source, 2));
+	assert_int_equal(dwell_stacks_file(stacks, 0)->inode, 1u << 31);
+	assert_memory_equal(dwell_stacks_file(stacks, 0)->build_id, "12345678", 8);
+	assert_string_equal(dwell_strings_get(strings, dwell_stacks_frame(stacks, 2)->symbol),
+			    "schedule");
+	assert_true(thread->pid == 10 && thread->ns_pid == 2 && thread->ns_tid == 3);
+	assert_true(thread->uid == 1000 && thread->observed && !thread->kernel);
+	assert_string_equal(dwell_strings_get(strings, thread->comm), "app");
+	assert_string_equal(dwell_strings_get(strings, thread->cgroup), "/slice");
+	thread = dwell_threads_get(threads, dwell_threads_find(threads, 14));
+	assert_true(thread->observed && thread->born_ns == 1085);
+	assert_int_equal(dwell_threads_find(threads, 13), DWELL_THREAD_NONE);
+}
+
+static void all_that_is_written_comes_back(void **state)
+{
+	struct reading r;
+	size_t count;
+	char *bytes;
+
+	(void)state;
+	whole_file(1, &bytes, &count);
+	read_memory(&r, bytes, count);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lines.count, EVERY_KIND_LINES);
+	for (uint32_t i = 0; i < EVERY_KIND_LINES; i++) {
+		unsigned long long time_ns = strtoull(r.lines.data[i], NULL, 10);
+		const char *rest = strchr(r.lines.data[i], ' ');
+		char line[512];
+
+		if (strstr(rest, "from 1017"))
+			rest = " 1 gap none from 17 5";
+		snprintf(line, sizeof(line), "%llu%s", time_ns - 1000, rest);
+		assert_string_equal(line, every_kind_lines[i]);
+	}
+	assert_tables(r.source);
+	assert_true(r.info.finished && !r.info.damaged && r.info.has_switches);
+	assert_int_equal(r.info.unread_bytes, 0);
+	assert_int_equal(r.info.start_ns, 1000);
+	assert_int_equal(r.info.end_ns, 9000);
+	assert_int_equal(r.info.cpus, 2);
+	assert_int_equal(r.info.lost, 7);
+	assert_int_equal(r.info.late, 0);
+	reading_release(&r);
+	free(bytes);
+}
+
+static void cut_anywhere_it_reads_up_to_there(void **state)
+{
+	struct reading whole, part;
+	uint32_t longest = 0;
+	size_t count;
+	char *bytes;
+
+	(void)state;
+	whole_file(3, &bytes, &count);
+	read_memory(&whole, bytes, count);
+	assert_int_equal(whole.lines.count, 3 * EVERY_KIND_LINES);
+	for (size_t cut = 0; cut < count; cut++) {
+		/* A copy of exactly this size: reading past it is seen by the sanitizer. */
+		char *copy = malloc(cut ? cut : 1);
+
+		assert_non_null(copy);
+		memcpy(copy, bytes, cut);
+		read_memory(&part, copy, cut);
+		if (part.rc) {
+			assert_int_equal(part.rc, -EINVAL);
+			assert_int_equal(part.lines.count, 0);
+		} else {
+			assert_prefix(&part, &whole);
+			assert_true(part.lines.count >= longest);
+			longest = part.lines.count;
+			assert_true(!part.info.finished && !part.info.damaged);
+			assert_true(part.info.unread_bytes < cut);
+			assert_true(part.info.end_ns >= part.info.start_ns);
+			assert_true(part.info.end_ns <= whole.info.end_ns);
+		}
+		reading_release(&part);
+		free(copy);
+	}
+	assert_int_equal(longest, whole.lines.count);
+	reading_release(&whole);
+	free(bytes);
+}
+
+static void no_changed_bit_goes_unseen(void **state)
+{
+	struct reading whole, part;
+	size_t count;
+	char *bytes;
+
+	(void)state;
+	whole_file(2, &bytes, &count);
+	read_memory(&whole, bytes, count);
+	for (size_t i = 0; i < 2 * count; i++) {
+		char flip = i & 1 ? (char)(1 << (i / 2 % 8)) : (char)0xff;
+
+		bytes[i / 2] ^= flip;
+		read_memory(&part, bytes, count);
+		if (!part.rc) {
+			assert_prefix(&part, &whole);
+			assert_true(part.info.damaged);
+			assert_in_range(part.info.unread_bytes, 1, count - 64);
+		}
+		reading_release(&part);
+		bytes[i / 2] ^= flip;
+	}
+	reading_release(&whole);
+	free(bytes);
+}
+
+static void fact(struct blob *payload, const char *key, const char *value)
+{
+	blob_text(payload, key);
+	blob_text(payload, value);
+}
+
+/* Header and facts of a trace made by hand. */
+static void blob_begin(struct blob *blob)
+{
+	struct blob payload = { 0 };
+
+	*blob = (struct blob){ 0 };
+	blob_header(blob, trace_header());
+	fact(&payload, "window.start_ns", "100");
+	blob_flush(blob, DWELL_BLOCK_INFO, &payload);
+	dwell_array_release(&payload);
+}
+
+/* A round with one section. */
+static void blob_round(struct blob *blob, uint64_t horizon_ns, uint32_t stream, uint64_t base_ns,
+		       const void *records, size_t bytes)
+{
+	struct blob payload = { 0 };
+
+	blob_varint(&payload, horizon_ns);
+	blob_varint(&payload, stream);
+	blob_varint(&payload, base_ns);
+	blob_varint(&payload, bytes);
+	blob_put(&payload, records, bytes);
+	blob_flush(blob, DWELL_BLOCK_ROUND, &payload);
+	dwell_array_release(&payload);
+}
+
+static void read_blob(struct reading *r, struct blob *blob)
+{
+	read_memory(r, blob->data, blob->count);
+}
+
+/* Opens a trace that has only the header; asserts the refusal and a part of its message. */
+static void assert_refused(struct dwell_trace_header header, const char *part)
+{
+	struct blob blob = { 0 };
+	struct reading r;
+
+	blob_header(&blob, header);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, -EINVAL);
+	assert_non_null(strstr(r.err.msg, part));
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void headers_of_others_are_refused(void **state)
+{
+	struct dwell_trace_header header = trace_header();
+
+	(void)state;
+	assert_refused(header, "before its first events");
+	header.version = DWELL_TRACE_VERSION + 1;
+	assert_refused(header, "newer dwell");
+	header.version = 0;
+	assert_refused(header, "version 0");
+	header = trace_header();
+	header.must_understand = 1ull << 63;
+	assert_refused(header, "0x8000000000000000");
+	header = trace_header();
+	header.may_ignore = 0xff;
+	assert_refused(header, "before its first events");
+	header = trace_header();
+	header.byte_order = 0x0d0c0b0a;
+	assert_refused(header, "byte order");
+	header = trace_header();
+	header.header_bytes = 72;
+	assert_refused(header, "72 bytes");
+	header = trace_header();
+	header.magic[7] = 'X';
+	assert_refused(header, "not a dwell trace");
+}
+
+static void blocks_of_the_future(void **state)
+{
+	const uint8_t count[] = { DWELL_REC_COUNT, 5, 7, 9 };
+	struct reading r;
+	struct blob blob;
+
+	(void)state;
+	blob_begin(&blob);
+	blob_block(&blob, 200, 0, "whatever", 8, 8);
+	blob_round(&blob, 0, 0, 200, count, sizeof(count));
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lines.count, 1);
+	assert_string_equal(r.lines.data[0], "205 -1 count 7.1 9");
+	assert_true(!r.info.damaged && !r.info.finished);
+	assert_int_equal(r.info.end_ns, 205);
+	reading_release(&r);
+
+	blob_block(&blob, 200, DWELL_TRACE_BLOCK_MUST_UNDERSTAND, "whatever", 8, 8);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, -EINVAL);
+	assert_non_null(strstr(r.err.msg, "type 200"));
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+/* A block whose header lies about sizes must end reading, not memory. */
+static void assert_block_damages(uint8_t flags, const void *stored, uint32_t stored_bytes,
+				 uint32_t raw_bytes)
+{
+	struct reading r;
+	struct blob blob;
+	uint32_t before;
+
+	blob_begin(&blob);
+	before = blob.count;
+	blob_block(&blob, DWELL_BLOCK_INFO, flags, stored, stored_bytes, raw_bytes);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.damaged);
+	assert_int_equal(r.info.unread_bytes, blob.count - before);
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void bombs_are_not_unpacked(void **state)
+{
+	enum { ZEROES = DWELL_TRACE_RAW_MAX_BYTES };
+	size_t bound = ZSTD_compressBound(ZEROES), packed;
+	void *zeroes = calloc(1, ZEROES), *stored = malloc(bound);
+
+	(void)state;
+	assert_non_null(zeroes);
+	assert_non_null(stored);
+	packed = ZSTD_compress(stored, bound, zeroes, ZEROES, 3);
+	assert_false(ZSTD_isError(packed));
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, stored, (uint32_t)packed, ZEROES);
+	packed = ZSTD_compress(stored, bound, zeroes, 1000, 3);
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, stored, (uint32_t)packed, 999);
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, stored, (uint32_t)packed, 1001);
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, "nonsense", 8, 100);
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, "", 0, 8);
+	assert_block_damages(0, zeroes, 8, 9);
+	assert_block_damages(0, zeroes, 8, UINT32_MAX);
+	assert_block_damages(DWELL_TRACE_BLOCK_ZSTD, zeroes, 8, UINT32_MAX);
+	free(zeroes);
+	free(stored);
+}
+
+static void what_packs_too_well_is_stored(void **state)
+{
+	enum { LONG = 200000 };
+	char *label = malloc(LONG + 1), *bytes;
+	struct recorder rec;
+	struct reading r;
+	size_t count;
+
+	(void)state;
+	assert_non_null(label);
+	memset(label, 'a', LONG);
+	label[LONG] = '\0';
+	assert_int_equal(recorder_open(&rec, 2), 0);
+	assert_int_equal(trace_writer_info(rec.writer, "label.long", label), 0);
+	assert_int_equal(recorder_begin(&rec, 5), 0);
+	assert_int_equal(trace_writer_finish(rec.writer, &rec.err), 0);
+	slurp(rec.path, &bytes, &count);
+	recorder_release(&rec);
+	read_memory(&r, bytes, count);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.finished);
+	assert_string_equal(dwell_source_fact(r.source, "label.long"), label);
+	reading_release(&r);
+	free(bytes);
+	free(label);
+}
+
+static uint64_t random_next(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* One record of the oracle: sorted by time, then stream, then order in the stream. */
+struct expected {
+	uint64_t time_ns;
+	uint32_t stream, order;
+};
+
+static int expected_compare(const void *a, const void *b)
+{
+	const struct expected *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+enum { MERGE_CPUS = 5, MERGE_RECORDS = 4000 };
+
+/* CPUs advance at their own pace; a record may be up to a few places out of order. */
+static void merge_write(struct recorder *rec, uint64_t seed, struct expected *all)
+{
+	uint64_t now_ns[MERGE_CPUS + 1], horizon_ns = 1000;
+
+	for (uint32_t i = 0; i <= MERGE_CPUS; i++)
+		now_ns[i] = 1000;
+	for (uint32_t n = 0; n < MERGE_RECORDS; n++) {
+		uint32_t s = (uint32_t)(random_next(&seed) % (MERGE_CPUS + 1));
+		uint64_t jitter_ns = random_next(&seed) % 4, time_ns;
+
+		now_ns[s] += 1 + random_next(&seed) % 3 + (random_next(&seed) % 50 == 0) * 500;
+		time_ns = now_ns[s] - jitter_ns < horizon_ns ? horizon_ns : now_ns[s] - jitter_ns;
+		if (now_ns[s] < time_ns)
+			now_ns[s] = time_ns;
+		all[n] = (struct expected){ time_ns, s, n };
+		if (s)
+			put(rec, s - 1,
+			    (struct trace_record){ .time_ns = time_ns,
+						   .kind = DWELL_REC_SAMPLE,
+						   .tid = s,
+						   .other = 1,
+						   .value = n + 1 });
+		else
+			assert_int_equal(trace_writer_count(rec->writer, time_ns, 99, n + 1), 0);
+		if (random_next(&seed) % 100)
+			continue;
+		/* The slowest CPU, or anything before it, bounds what is still to come. */
+		for (uint32_t i = 0; i <= MERGE_CPUS; i++)
+			if (i == 0 || now_ns[i] < time_ns)
+				time_ns = now_ns[i];
+		horizon_ns = time_ns - 3 > horizon_ns ? time_ns - 3 : horizon_ns;
+		assert_int_equal(trace_writer_flush(rec->writer, horizon_ns, &rec->err), 0);
+	}
+}
+
+static void rounds_merge_in_time_order(void **state)
+{
+	struct expected *all = calloc(MERGE_RECORDS, sizeof(*all));
+
+	(void)state;
+	assert_non_null(all);
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const struct dwell_event *event;
+		struct dwell_source *source;
+		struct recorder rec;
+
+		assert_int_equal(recorder_open(&rec, MERGE_CPUS), 0);
+		assert_int_equal(recorder_begin(&rec, 1000), 0);
+		merge_write(&rec, seed * 0x9e3779b97f4a7c15, all);
+		assert_int_equal(trace_writer_finish(rec.writer, &rec.err), 0);
+		qsort(all, MERGE_RECORDS, sizeof(*all), expected_compare);
+		assert_int_equal(dwell_source_open(rec.path, &source, &rec.err), 0);
+		for (uint32_t i = 0; i < MERGE_RECORDS; i++) {
+			assert_int_equal(dwell_source_next(source, &event, &rec.err), 1);
+			assert_int_equal(event->time_ns, all[i].time_ns);
+			assert_int_equal((uint32_t)(event->cpu + 1), all[i].stream);
+			assert_int_equal(event->kind == DWELL_EVENT_COUNT
+						 ? event->u.count.switches_in
+						 : event->u.sample.weight,
+					 all[i].order + 1);
+		}
+		assert_int_equal(dwell_source_next(source, &event, &rec.err), 0);
+		assert_int_equal(dwell_source_info(source)->late, 0);
+		assert_true(dwell_source_info(source)->finished);
+		dwell_source_close(source);
+		recorder_release(&rec);
+	}
+	free(all);
+}
+
+static void a_record_far_out_of_order_is_counted(void **state)
+{
+	struct recorder rec;
+	struct reading r;
+	size_t count;
+	char *bytes;
+
+	(void)state;
+	assert_int_equal(recorder_open(&rec, 2), 0);
+	assert_int_equal(recorder_begin(&rec, 10), 0);
+	for (uint64_t t = 100; t < 120; t++)
+		put(&rec, 0,
+		    (struct trace_record){
+			    .time_ns = t, .kind = DWELL_REC_IN, .tid = (uint32_t)t });
+	put(&rec, 0, (struct trace_record){ .time_ns = 50, .kind = DWELL_REC_IN, .tid = 7 });
+	assert_int_equal(trace_writer_finish(rec.writer, &rec.err), 0);
+	slurp(rec.path, &bytes, &count);
+	recorder_release(&rec);
+	read_memory(&r, bytes, count);
+	assert_int_equal(r.lines.count, 21);
+	assert_int_equal(r.info.late, 1);
+	assert_int_equal(r.info.end_ns, 119);
+	for (uint32_t i = 0, t = 100; i < 21; i++) {
+		char line[64];
+
+		if (!strcmp(r.lines.data[i], "50 0 in 7.1 none"))
+			continue;
+		snprintf(line, sizeof(line), "%u 0 in %u.1 none", t, t);
+		assert_string_equal(r.lines.data[i], line);
+		t++;
+	}
+	reading_release(&r);
+	free(bytes);
+}
+
+static void lies_about_the_horizon_cost_only_order(void **state)
+{
+	enum { ROUNDS = 300 };
+	const uint8_t count[] = { DWELL_REC_COUNT, 0, 7, 9 };
+	struct reading r;
+	struct blob blob;
+
+	(void)state;
+	/* "Nothing earlier will come", and then it does. */
+	blob_begin(&blob);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		blob_round(&blob, UINT64_MAX, 0, 100000 - i, count, sizeof(count));
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lines.count, ROUNDS);
+	assert_int_equal(r.info.late, ROUNDS - 1);
+	reading_release(&r);
+	dwell_array_release(&blob);
+
+	/* "Anything may still come": rounds are not held back without end. */
+	blob_begin(&blob);
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		blob_round(&blob, 0, 0, 1000 + i, count, sizeof(count));
+	read_blob(&r, &blob);
+	assert_int_equal(r.lines.count, ROUNDS);
+	assert_true(!r.info.damaged && r.info.late == 0);
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void long_passes_are_spread_over_blocks(void **state)
+{
+	enum { MAIN = 700000, SIDE = 250000 };
+	struct reading r = { 0 };
+	struct recorder rec;
+
+	(void)state;
+	assert_int_equal(recorder_open(&rec, 3), 0);
+	assert_int_equal(recorder_begin(&rec, 10), 0);
+	for (uint32_t i = 0; i < MAIN; i++)
+		put(&rec, i % 100 == 0,
+		    (struct trace_record){ .time_ns = 1000 + i * 3ull,
+					   .kind = DWELL_REC_SAMPLE,
+					   .tid = 5 + i % 7,
+					   .value = i + 1000000 });
+	for (uint32_t i = 0; i < SIDE; i++)
+		assert_int_equal(trace_writer_count(rec.writer, 1000 + i * 8ull, 9, UINT64_MAX), 0);
+	assert_true(trace_writer_full(rec.writer));
+	assert_int_equal(trace_writer_flush(rec.writer, 1000 + MAIN * 3ull, &rec.err), 0);
+	assert_false(trace_writer_full(rec.writer));
+	put(&rec, 2, (struct trace_record){ .time_ns = 9000000, .kind = DWELL_REC_IN, .tid = 5 });
+	assert_int_equal(trace_writer_finish(rec.writer, &rec.err), 0);
+	assert_int_equal(dwell_source_open(rec.path, &r.source, &r.err), 0);
+	reading_events(&r, false);
+	assert_int_equal(r.rc, 0);
+	assert_int_equal(r.lines.count, MAIN + SIDE + 1);
+	assert_true(r.info.finished && !r.info.damaged);
+	assert_int_equal(r.info.late, 0);
+	reading_release(&r);
+	recorder_release(&rec);
+}
+
+static void strings_told_twice_keep_their_ids(void **state)
+{
+	const uint8_t comm[] = { DWELL_REC_COMM, 0, 7, 3, DWELL_REC_COMM, 0, 7, 2,
+				 DWELL_REC_COMM, 0, 7, 4, DWELL_REC_COMM, 0, 7, 0 };
+	const char *const texts[] = { "a", "a", "b" };
+	struct blob blob, payload = { 0 };
+	struct reading r;
+
+	(void)state;
+	blob_begin(&blob);
+	for (int i = 0; i < 3; i++) {
+		blob_varint(&payload, DWELL_DEF_STRING);
+		blob_text(&payload, texts[i]);
+	}
+	blob_flush(&blob, DWELL_BLOCK_DEFS, &payload);
+	blob_round(&blob, 0, 0, 200, comm, sizeof(comm));
+	read_blob(&r, &blob);
+	assert_int_equal(r.lines.count, 4);
+	assert_string_equal(r.lines.data[0], "200 -1 comm 7.1 b");
+	assert_string_equal(r.lines.data[1], "200 -1 comm 7.1 a");
+	assert_string_equal(r.lines.data[2], "200 -1 comm 7.1 ");
+	assert_string_equal(r.lines.data[3], "200 -1 comm 7.1 ");
+	reading_release(&r);
+	dwell_array_release(&payload);
+	dwell_array_release(&blob);
+}
+
+/* A good COUNT, then the records: the first is read, the rest of the file is damage. */
+static void assert_record_damages(uint32_t stream, const uint8_t *records, size_t bytes)
+{
+	const uint8_t count[] = { DWELL_REC_COUNT, 0, 7, 9 };
+	struct reading r;
+	struct blob blob;
+
+	blob_begin(&blob);
+	blob_round(&blob, 0, 0, 150, count, sizeof(count));
+	blob_round(&blob, 0, stream, 200, records, bytes);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.damaged);
+	assert_int_equal(r.lines.count, 1);
+	assert_string_equal(r.lines.data[0], "150 -1 count 7.1 9");
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void records_that_make_no_sense_end_reading(void **state)
+{
+	static const struct {
+		uint32_t stream, bytes;
+		uint8_t records[16];
+	} bad[] = {
+		{ 0, 4, { DWELL_REC_SWITCH, 0, 1, 0 } },	     /* of a CPU, but in stream 0 */
+		{ 1, 4, { DWELL_REC_COUNT, 0, 7, 9 } },		     /* the other way round */
+		{ 1, 1, { DWELL_REC_IN } },			     /* cut */
+		{ 1, 3, { DWELL_REC_IN | DWELL_REC_TID, 0, 0x80 } }, /* cut in a number */
+		{ 0, 3, { DWELL_REC_COMM, 0, 7 } },
+		{ 0, 3, { DWELL_REC_COUNT, 0, 7 } },
+		{ 0, 4, { DWELL_REC_STATE, 0, 7, 'S' } },
+		{ 0, 3, { 0, 0, 0 } },					  /* no such kind */
+		{ 0, 4, { DWELL_REC_MORE, 0, 99, 1 } },			  /* no such kind of more */
+		{ 0, 6, { DWELL_REC_MORE, 0, DWELL_MORE_CPU, 1, 9, 1 } }, /* no such witness */
+		{ 0, 7, { DWELL_REC_MORE, 0, DWELL_MORE_CPU, 0x80, 0x40, 1, 1 } }, /* CPU 8192 */
+		{ 1, 5, { DWELL_REC_SAMPLE, 0, 0, 0, 0 } },		   /* no such event */
+		{ 1, 5, { DWELL_REC_OUT | DWELL_OUT_STACK, 0, 1, 0, 0 } }, /* no such stack */
+		{ 1,
+		  5,
+		  { DWELL_REC_SWITCH | DWELL_SWITCH_STATE, 0, 20, 1, 0 } }, /* no such state */
+		{ 0, 5, { DWELL_REC_FORK, 0, 2, 0, 7 } },		    /* a birth of tid 0 */
+		{ 0, 8, { DWELL_REC_EXIT, 0, 0xff, 0xff, 0xff, 0xff, 0x0f } }, /* tid 2^32 - 1 */
+		{ 8194, 2, { DWELL_REC_IN, 0 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_record_damages(bad[i].stream, bad[i].records, bad[i].bytes);
+}
+
+static void a_far_target_cpu_is_no_cpu(void **state)
+{
+	const uint8_t waking[] = {
+		DWELL_REC_WAKING, 0, 7, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0
+	};
+	struct reading r;
+	struct blob blob;
+
+	(void)state;
+	blob_begin(&blob);
+	blob_round(&blob, 0, 8192, 200, waking, sizeof(waking));
+	read_blob(&r, &blob);
+	assert_int_equal(r.lines.count, 1);
+	assert_string_equal(r.lines.data[0], "200 8191 waking 7.1 by 0.1 0 at -1");
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void nothing_is_left_over_in_the_next_event(void **state)
+{
+	const uint8_t records[] = { DWELL_REC_OUT | DWELL_OUT_PREEMPT | DWELL_REC_TID,
+				    1,
+				    7,
+				    DWELL_REC_IN | DWELL_REC_TID,
+				    1,
+				    7 };
+	struct reading r;
+	struct blob blob;
+
+	(void)state;
+	blob_begin(&blob);
+	blob_round(&blob, 0, 1, 200, records, sizeof(records));
+	read_blob(&r, &blob);
+	assert_int_equal(r.lines.count, 2);
+	assert_string_equal(r.lines.data[0], "201 0 out 7.1 preempted none");
+	assert_string_equal(r.lines.data[1], "202 0 in 7.1 none");
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+static void tids_are_lives(void **state)
+{
+	/* 7 ends as a zombie, then the tid is seen again; idle never ends. */
+	const uint8_t records[] = {
+		DWELL_REC_SWITCH | DWELL_SWITCH_PREV | DWELL_SWITCH_STATE | DWELL_SWITCH_IDLE,
+		1,
+		7,
+		DWELL_TASK_ZOMBIE,
+		0,
+		DWELL_REC_SWITCH | DWELL_SWITCH_STATE,
+		1,
+		DWELL_TASK_DEAD,
+		7,
+		0,
+	};
+	struct dwell_threads *threads;
+	struct reading r;
+	struct blob blob;
+
+	(void)state;
+	blob_begin(&blob);
+	blob_round(&blob, 0, 1, 200, records, sizeof(records));
+	read_blob(&r, &blob);
+	assert_int_equal(r.lines.count, 2);
+	assert_string_equal(r.lines.data[0], "201 0 switch 7.1 Z >0.1");
+	assert_string_equal(r.lines.data[1], "202 0 switch 0.1 X >7.2");
+	threads = dwell_source_threads(r.source);
+	assert_int_equal(dwell_threads_get(threads, DWELL_THREAD_IDLE)->died_ns, 0);
+	reading_release(&r);
+	dwell_array_release(&blob);
+}
+
+/* Facts set without end would be searched for without end. */
+static void floods_of_facts_end_reading(void **state)
+{
+	struct blob blob, payload = { 0 };
+	struct reading r;
+
+	(void)state;
+	blob_begin(&blob);
+	for (uint32_t i = 0; i < 100000; i++)
+		fact(&payload, "k", "v");
+	blob_flush(&blob, DWELL_BLOCK_INFO, &payload);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.damaged);
+	assert_string_equal(dwell_source_fact(r.source, "k"), "v");
+	reading_release(&r);
+	dwell_array_release(&payload);
+	dwell_array_release(&blob);
+}
+
+static void a_window_never_ends_before_it_began(void **state)
+{
+	struct blob blob, payload = { 0 };
+	struct reading r;
+
+	(void)state;
+	blob_begin(&blob);
+	fact(&payload, "window.end_ns", "50");
+	fact(&payload, "cpus", "4000000000");
+	blob_flush(&blob, DWELL_BLOCK_END, &payload);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.finished);
+	assert_int_equal(r.info.end_ns, 100);
+	assert_int_equal(r.info.cpus, DWELL_TRACE_CPUS_MAX);
+	reading_release(&r);
+	dwell_array_release(&payload);
+	dwell_array_release(&blob);
+}
+
+static void file_size_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_leaves_whole_blocks(void **state)
+{
+	struct reading whole, part;
+	size_t count, part_count;
+	char *bytes, *part_bytes;
+
+	(void)state;
+	whole_file(4, &bytes, &count);
+	read_memory(&whole, bytes, count);
+	signal(SIGXFSZ, SIG_IGN);
+	for (size_t limit = 0; limit < count; limit += 29) {
+		struct recorder rec;
+		int rc;
+
+		file_size_limit(limit);
+		rc = recorder_open(&rec, 2);
+		if (!rc)
+			rc = record_every_kind(&rec, 4);
+		file_size_limit(RLIM_INFINITY);
+		assert_int_equal(rc, -EFBIG);
+		assert_int_equal(rec.err.code, -EFBIG);
+		if (rec.writer) {
+			slurp(rec.path, &part_bytes, &part_count);
+			assert_true(part_count <= limit);
+			assert_int_equal(part_count, trace_writer_bytes(rec.writer));
+			assert_memory_equal(part_bytes, bytes, part_count);
+			read_memory(&part, part_bytes, part_count);
+			assert_prefix(&part, &whole);
+			if (!part.rc)
+				assert_true(!part.info.finished && !part.info.damaged &&
+					    part.info.unread_bytes == 0);
+			reading_release(&part);
+			free(part_bytes);
+		}
+		recorder_release(&rec);
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	reading_release(&whole);
+	free(bytes);
+}
+
+static void files_are_the_recorders_own(void **state)
+{
+	char folder[] = "/tmp/dwell-trace-XXXXXX", path[64], other[64], *bytes;
+	struct dwell_strings *strings = dwell_strings_new();
+	struct dwell_stacks *stacks = dwell_stacks_new();
+	struct trace_writer *writer;
+	struct dwell_err err = { 0 };
+	size_t count;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/a", folder);
+	snprintf(other, sizeof(other), "%s/a.old", folder);
+	assert_int_equal(trace_writer_open("/dev/full", 1, strings, stacks, &writer, &err),
+			 -ENOSPC);
+	assert_string_equal(err.msg, "cannot write '/dev/full': No space left on device");
+	err = (struct dwell_err){ 0 };
+	assert_int_equal(trace_writer_open(folder, 1, strings, stacks, &writer, &err), -EISDIR);
+	err = (struct dwell_err){ 0 };
+	assert_int_equal(symlink("/tmp/dwell-not-here", path), 0);
+	assert_int_equal(trace_writer_open(path, 1, strings, stacks, &writer, &err), -ELOOP);
+	assert_int_not_equal(access("/tmp/dwell-not-here", F_OK), 0);
+	assert_int_equal(unlink(path), 0);
+	err = (struct dwell_err){ 0 };
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(trace_writer_open(path, 1, strings, stacks, &writer, &err), 0);
+		assert_int_equal(trace_writer_info(writer, "n", i ? "second" : "first"), 0);
+		assert_int_equal(trace_writer_flush(writer, 0, &err), 0);
+		trace_writer_close(writer);
+	}
+	slurp(other, &bytes, &count);
+	assert_non_null(memmem(bytes, count, "first", 5));
+	free(bytes);
+	slurp(path, &bytes, &count);
+	assert_non_null(memmem(bytes, count, "second", 6));
+	free(bytes);
+	unlink(path);
+	unlink(other);
+	rmdir(folder);
+	dwell_stacks_free(stacks);
+	dwell_strings_free(strings);
+}
+
+static void other_files_are_no_traces(void **state)
+{
+	struct dwell_source *source = NULL;
+	struct dwell_err err = { 0 };
+	char path[] = "/tmp/dwell-other-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(dwell_source_open(path, &source, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "the file is empty"));
+	assert_int_equal(dwell_io_write(fd, "PERFILE2", 8), 0);
+	err = (struct dwell_err){ 0 };
+	assert_int_equal(dwell_source_open(path, &source, &err), -EINVAL);
+	assert_non_null(strstr(err.msg, "not a dwell trace"));
+	assert_int_equal(unlink(path), 0);
+	close(fd);
+	err = (struct dwell_err){ 0 };
+	assert_int_equal(dwell_source_open(path, &source, &err), -ENOENT);
+	assert_null(source);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_that_is_written_comes_back),
+		cmocka_unit_test(cut_anywhere_it_reads_up_to_there),
+		cmocka_unit_test(no_changed_bit_goes_unseen),
+		cmocka_unit_test(headers_of_others_are_refused),
+		cmocka_unit_test(blocks_of_the_future),
+		cmocka_unit_test(bombs_are_not_unpacked),
+		cmocka_unit_test(what_packs_too_well_is_stored),
+		cmocka_unit_test(rounds_merge_in_time_order),
+		cmocka_unit_test(a_record_far_out_of_order_is_counted),
+		cmocka_unit_test(lies_about_the_horizon_cost_only_order),
+		cmocka_unit_test(long_passes_are_spread_over_blocks),
+		cmocka_unit_test(strings_told_twice_keep_their_ids),
+		cmocka_unit_test(records_that_make_no_sense_end_reading),
+		cmocka_unit_test(a_far_target_cpu_is_no_cpu),
+		cmocka_unit_test(nothing_is_left_over_in_the_next_event),
+		cmocka_unit_test(tids_are_lives),
+		cmocka_unit_test(floods_of_facts_end_reading),
+		cmocka_unit_test(a_window_never_ends_before_it_began),
+		cmocka_unit_test(a_full_disk_leaves_whole_blocks),
+		cmocka_unit_test(files_are_the_recorders_own),
+		cmocka_unit_test(other_files_are_no_traces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
