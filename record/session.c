@@ -100,22 +100,23 @@ static int level_check(struct session *s, struct dwell_err *err)
 static void means_tell(const struct session *s)
 {
 	const struct events *events = &s->rec.events;
-	unsigned online = 0, blind = 0;
+	unsigned online = 0, recorded = 0;
 	char line[128];
 
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
 		online += events->cpus[cpu].online;
-		blind += events->cpus[cpu].blind;
+		recorded += events->cpus[cpu].records;
 	}
 	snprintf(line, sizeof(line), "%u CPUs, %llu kB of buffer each, %s", online,
 		 (unsigned long long)events->ring_bytes >> 10,
 		 s->rec.facts.tracepoints ? "tracepoints" : "switch records");
 	s->ops->notice(s->ops->user, line);
-	if (!blind)
+	if (!recorded)
 		return;
-	snprintf(line, sizeof(line),
-		 "%u CPUs hide tracepoints while they idle: switch records decide the times",
-		 blind);
+	snprintf(
+		line, sizeof(line),
+		"switch records as well on %u of them: tracepoints may not arrive there while idle",
+		recorded);
 	s->ops->notice(s->ops->user, line);
 }
 
