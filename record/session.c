@@ -105,7 +105,7 @@ static void means_tell(const struct session *s)
 
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
 		online += events->cpus[cpu].online;
-		recorded += events->cpus[cpu].records;
+		recorded += events->cpus[cpu].blind || events->cpus[cpu].provisional;
 	}
 	snprintf(line, sizeof(line), "%u CPUs, %llu kB of buffer each, %s", online,
 		 (unsigned long long)events->ring_bytes >> 10,
