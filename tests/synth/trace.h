@@ -95,7 +95,8 @@ static inline int64_t memory_read(void *user, void *bytes, uint64_t count)
 
 	if (count > left)
 		count = left;
-	memcpy(bytes, input->data + input->at, count);
+	if (count)
+		memcpy(bytes, input->data + input->at, count);
 	input->at += count;
 	return (int64_t)count;
 }
@@ -113,7 +114,9 @@ static inline int memory_open(struct memory_input *input, struct dwell_source **
 		abort();
 	source->info.file_bytes = input->bytes;
 	input->at = head_bytes;
-	rc = trace_source_open_input(source, &reader, input->data, head_bytes, err);
+	rc = trace_source_open_input(source, &reader,
+				     head_bytes ? input->data : (const uint8_t *)"", head_bytes,
+				     err);
 	if (rc)
 		dwell_source_close(source);
 	else
