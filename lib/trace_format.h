@@ -104,7 +104,7 @@ enum dwell_trace_record {
 	DWELL_REC_WAKEUP_NEW, /* as WAKING */
 	DWELL_REC_SAMPLE, /* [varint tid if TID], varint event, [varint weight if WEIGHT, else the
 			   * event's period], varint stack */
-	DWELL_REC_GAP,	  /* varint time since from_ns, varint lost; dt is to the gap's end */
+	DWELL_REC_GAP,	  /* varint time to the gap's end, varint lost; dt is to its start */
 	DWELL_REC_BACK,	  /* dt goes back; then the record's own tag, without dt of its own */
 	DWELL_REC_THREAD, /* svarint pid, varint tid, svarint ns_pid, svarint ns_tid, varint comm,
 			   * varint cgroup, varint uid + 1, varint DWELL_THREAD_FLAG_* */

@@ -169,6 +169,21 @@ static int check_provisional(struct recording *rec, uint32_t cpu, uint32_t prev)
 				true);
 }
 
+/* An exiting thread's record of its switch-in has no tid: whoever leaves next is who came. */
+static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
+{
+	struct trace_record record = { .time_ns = rec->cpus[cpu].nameless_in_ns,
+				       .kind = DWELL_REC_IN,
+				       .tid = tid };
+	struct tid_slot *slot = tids_slot(&rec->tids, tid);
+
+	rec->cpus[cpu].nameless_in_ns = 0;
+	if (!slot->exiting || !slot->declared || !slot->observed)
+		return 0;
+	slot->switches_in++;
+	return trace_writer_put(rec->writer, cpu, &record);
+}
+
 static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
 {
 	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
@@ -198,6 +213,11 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = check_provisional(rec, cpu, record.tid);
 	if (rc)
 		return rc;
+	if (c->nameless_in_ns) {
+		rc = put_nameless_in(rec, cpu, record.tid);
+		if (rc)
+			return rc;
+	}
 	c->leaving = true;
 	c->prev = record.tid;
 	c->next = c->current = c->tracepoint_next = record.other;
@@ -381,8 +401,10 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	c->leaving = false;
 	if (record.tid >= TID_ALIAS) { /* -1: an exiting thread; the tracepoint named it */
 		record.tid = out ? leaving : c->tracepoint_next;
-		if (!out && record.tid < TID_ALIAS && !tids_slot(&rec->tids, record.tid)->exiting)
+		if (!out && !tids_slot(&rec->tids, record.tid)->exiting) {
+			c->nameless_in_ns = time_ns;
 			return 0;
+		}
 	}
 	if (!out) {
 		/* No tracepoint told of this one: this CPU's idle task does hide them. */
@@ -423,9 +445,10 @@ static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_even
 
 	if (header->size >= sizeof(*header) + sizeof(lost))
 		memcpy(lost, header + 1, sizeof(lost));
-	record.value = c->last_ns ? c->last_ns : rec->start_ns;
-	if (record.value > time_ns)
-		record.value = time_ns;
+	record.value = time_ns;
+	record.time_ns = c->last_ns ? c->last_ns : rec->start_ns;
+	if (record.time_ns > time_ns)
+		record.time_ns = time_ns;
 	record.lost = lost[1];
 	rec->lost += lost[1];
 	rec->loss_ns = time_ns;

@@ -64,7 +64,7 @@ static uint8_t *encode_fields(struct cpu_stream *stream, uint32_t cpu, const str
 		}
 		return dwell_varint_put(at, r->stack);
 	default: /* DWELL_REC_GAP */
-		at = dwell_varint_put(at, r->time_ns - r->value);
+		at = dwell_varint_put(at, r->value - r->time_ns);
 		return dwell_varint_put(at, r->lost);
 	}
 }

@@ -42,7 +42,7 @@ struct trace_record {
 	uint32_t other; /* SWITCH: next; WAKING: waker; SAMPLE: event */
 	uint32_t cpu;	/* WAKING: target_cpu */
 	uint32_t stack;
-	uint64_t value; /* SAMPLE: weight; GAP: from_ns */
+	uint64_t value; /* SAMPLE: weight; GAP: its end (time_ns is its start) */
 	uint64_t lost;	/* GAP */
 };
 

@@ -320,7 +320,7 @@ static void every_kind_cpu(struct recorder *rec, uint64_t t)
 	put(rec, 1, (struct trace_record){ .time_ns = t + 17, .kind = DWELL_REC_OUT, .tid = 12 });
 	put(rec, 1,
 	    (struct trace_record){
-		    .time_ns = t + 80, .kind = DWELL_REC_GAP, .value = t + 17, .lost = 5 });
+		    .time_ns = t + 17, .kind = DWELL_REC_GAP, .value = t + 80, .lost = 5 });
 	put(rec, 1,
 	    (struct trace_record){ .time_ns = t + 90,
 				   .kind = DWELL_REC_WAKEUP_NEW,
@@ -380,13 +380,13 @@ static const char *const every_kind_lines[] = {
 	"15 1 out 11.1 preempted none |/bin/app+10|[kernel]+20",
 	"16 1 in 12.1 none",
 	"17 1 out 12.1 none",
+	"80 1 gap none from 17 5",
 	"20 0 sample 10.1 0 1000 |/bin/app+10|[kernel]+20",
 	"30 0 sample 11.1 1 77",
 	"40 0 waking 11.1 by 10.1 0 at 1 |/bin/app+10|[kernel]+20",
 	"50 0 waking 11.1 by 12.1 2 at 0",
 	"60 0 switch 10.1 R+ >11.1 |/bin/app+10|[kernel]+20",
 	"70 0 switch 12.1 D >0.1",
-	"80 1 gap none from 17 5",
 	"85 -1 fork 13.1 of 12.1",
 	"90 1 new 13.1 by 12.1 0 at 1",
 	"91 -1 comm 13.1 sh\n exec",
