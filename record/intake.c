@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Ring records become trace records: in each pass the side rings' records are taken in between the
- * events by time, so that every mapping, name and birth older than an event is known before it. */
+/* Ring records become trace records: each pass takes what was stamped before it began, and the side
+ * rings' records in between the events by time, so that every mapping, name and birth older than an
+ * event is known before it. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -560,24 +561,29 @@ int intake_pass(struct recording *rec)
 {
 	uint64_t time_ns = 0;
 	uint32_t cpu;
+	uint64_t before_ns;
 	int rc = 0;
 
 	rec->last_pass_ns = rec->pass_ns;
 	rec->pass_ns = recording_now_ns(rec);
+	/* The heads are noted one after the other: a ring noted late may show what follows from a
+	 * record that the ring noted first did not show yet (a thread's COMM without its FORK). What
+	 * was stamped before the first note is whole. In the end nothing more comes. */
+	before_ns = rec->end_ns ? UINT64_MAX : rec->pass_ns;
 	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
 		if (rec->events.cpus[cpu].main.page)
 			ring_note(&rec->events.cpus[cpu].main);
 	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
 		if (rec->events.cpus[cpu].side.page)
 			ring_note(&rec->events.cpus[cpu].side);
-	while (!rc && side_first(rec, &cpu, &time_ns)) {
+	while (!rc && side_first(rec, &cpu, &time_ns) && time_ns < before_ns) {
 		for (uint32_t i = 0; !rc && i < rec->events.cpu_count; i++)
 			rc = drain_main(rec, i, time_ns);
 		if (!rc)
 			rc = take_side(rec, cpu, time_ns);
 	}
 	for (cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++)
-		rc = drain_main(rec, cpu, UINT64_MAX);
+		rc = drain_main(rec, cpu, before_ns);
 	if (rc && !rec->err.code)
 		dwell_err_sys(&rec->err, rc, "cannot record");
 	return rc;
