@@ -1130,6 +1130,57 @@ static void a_window_never_ends_before_it_began(void **state)
 	dwell_array_release(&blob);
 }
 
+/* Entries that pack well are bounded by the bytes they are packed in. */
+static void small_files_make_no_large_tables(void **state)
+{
+	enum { NOISE = 80000, NODES = 1300000, FORKS = 450000 };
+	const uint8_t node[] = { DWELL_DEF_NODE, 1, 1 },
+		      fork_record[] = { DWELL_REC_FORK, 0, 2, 7, 8 };
+	const uint8_t frame[] = { DWELL_DEF_FILE, 0, 0, 0, 0, 0, 0, 0, 0, DWELL_DEF_FRAME, 0, 16, 0,
+				  DWELL_DEF_NODE, 0, 1 };
+	struct blob blob, payload = { 0 }, packed = { 0 };
+	size_t bytes, bound;
+	uint64_t seed = 5;
+	struct reading r;
+
+	(void)state;
+	blob_begin(&blob);
+	blob_varint(&payload, DWELL_DEF_STRING);
+	blob_varint(&payload, NOISE);
+	for (int i = 0; i < NOISE; i++) {
+		uint8_t byte = (uint8_t)(random_next(&seed) >> 20) | 1;
+
+		blob_put(&payload, &byte, 1);
+	}
+	blob_put(&payload, frame, sizeof(frame));
+	for (int i = 0; i < NODES; i++)
+		blob_put(&payload, node, sizeof(node));
+	bound = ZSTD_compressBound(payload.count);
+	assert_int_equal(dwell_array_reserve(&packed, bound), 0);
+	bytes = ZSTD_compress(packed.data, bound, payload.data, payload.count, 3);
+	assert_in_range(bytes, payload.count / DWELL_TRACE_RATIO_MAX + 1, NOISE + 10000);
+	blob_block(&blob, DWELL_BLOCK_DEFS, DWELL_TRACE_BLOCK_ZSTD, packed.data, (uint32_t)bytes,
+		   payload.count);
+	read_blob(&r, &blob);
+	assert_int_equal(r.rc, 0);
+	assert_true(r.info.damaged);
+	reading_release(&r);
+	dwell_array_release(&blob);
+
+	blob_begin(&blob);
+	payload.count = 0;
+	for (int i = 0; i < FORKS; i++)
+		blob_put(&payload, fork_record, sizeof(fork_record));
+	blob_round(&blob, 0, 0, 200, payload.data, payload.count);
+	read_blob(&r, &blob);
+	assert_true(r.info.damaged);
+	assert_in_range(r.lines.count, 300000, FORKS - 1);
+	reading_release(&r);
+	dwell_array_release(&blob);
+	dwell_array_release(&payload);
+	dwell_array_release(&packed);
+}
+
 static void file_size_limit(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -1266,6 +1317,7 @@ int main(void)
 		cmocka_unit_test(tids_are_lives),
 		cmocka_unit_test(floods_of_facts_end_reading),
 		cmocka_unit_test(a_window_never_ends_before_it_began),
+		cmocka_unit_test(small_files_make_no_large_tables),
 		cmocka_unit_test(a_full_disk_leaves_whole_blocks),
 		cmocka_unit_test(files_are_the_recorders_own),
 		cmocka_unit_test(other_files_are_no_traces),
