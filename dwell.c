@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "parse/cmd.h"
 #include "record/cmd.h"
 #include "report/cmd.h"
 
@@ -34,6 +35,7 @@ static const struct command {
 	{ "record", cmd_record, "record where threads spend their time" },
 	{ "report", dwell_cmd_report, "say where the time went" },
 	{ "fold", dwell_cmd_fold, "print folded stacks, in ns, for flame graphs" },
+	{ "dump", dwell_cmd_dump, "print every event of a recording, in time order" },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -58,9 +60,8 @@ static int unknown_command(const char *name)
 {
 	char shown[256];
 
-	fprintf(stderr, "dwell: unknown command '%s'\n",
+	fprintf(stderr, "dwell: unknown command '%s'; 'dwell help' lists them\n",
 		dwell_printable(shown, sizeof(shown), name));
-	print_usage(stderr);
 	return DWELL_EXIT_USAGE;
 }
 

@@ -15,6 +15,12 @@ _dwell_options()
 		grep -oE -- '--[a-z][a-z0-9-]*'
 }
 
+_dwell_kinds()
+{
+	echo switch switch-in switch-out waking wakeup-new sample fork comm exit cpu gap count state \
+		stopped throttle cgroup
+}
+
 _dwell()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
@@ -37,8 +43,11 @@ _dwell()
 		done
 		case $before in
 		--call-graph) words='fp none' ;;
-		--by) words='comm process thread' ;;
-		--state) words='on runnable blocked unknown' ;;
+		--by) words='comm process thread cgroup' ;;
+		--state) words='on runnable preempted woken new throttled blocked off unknown' ;;
+		--sort) words='cpu observed on runnable blocked unknown switches samples longest pid tid comm' ;;
+		--events) words=$(_dwell_kinds) ;;
+		help) words=$(_dwell_commands) ;;
 		-p | --pid) words=$(cd /proc && printf '%s\n' [0-9]*) ;;
 		*) [[ $word == -* ]] && words=$(_dwell_options "$command") ;;
 		esac
@@ -47,6 +56,9 @@ _dwell()
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		# A view, or a file.
+		[ "$before" != report ] ||
+			mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'summary threads' -- "$word")
 	fi
 }
 

@@ -34,7 +34,14 @@ _dwell()
 	else
 		case $words[CURRENT-1] in
 		--call-graph) _values 'call graph' fp none ;;
-		--by) _values group comm process thread ;;
+		--by) _values group comm process thread cgroup ;;
+		--state) _values -s , state on runnable preempted woken new throttled blocked off unknown ;;
+		--sort) _values key cpu observed on runnable blocked unknown switches samples longest \
+			pid tid comm ;;
+		--events) _values -s , kind switch switch-in switch-out waking wakeup-new sample fork comm \
+			exit cpu gap count state stopped throttle cgroup ;;
+		help) _dwell_commands ;;
+		report) _alternative 'views:view:(summary threads)' 'files:file:_files' ;;
 		-p|--pid) _pids ;;
 		*) _files ;;
 		esac

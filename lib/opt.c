@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTS_MAX = 96, HELP_COLUMN = 30, LONG_BASE = 256 };
+enum { OPTS_MAX = 96, HELP_COLUMN = 32, LONG_BASE = 256 };
 
 static int opt_count(const struct dwell_opt *opts)
 {

@@ -104,7 +104,7 @@ enum dwell_trace_record {
 	DWELL_REC_WAKEUP_NEW, /* as WAKING */
 	DWELL_REC_SAMPLE, /* [varint tid if TID], varint event, [varint weight if WEIGHT, else the
 			   * event's period], varint stack */
-	DWELL_REC_GAP,	  /* varint time since from_ns, varint lost; dt is to the gap's end */
+	DWELL_REC_GAP,	  /* varint time to the gap's end, varint lost; dt is to its start */
 	DWELL_REC_BACK,	  /* dt goes back; then the record's own tag, without dt of its own */
 	DWELL_REC_THREAD, /* svarint pid, varint tid, svarint ns_pid, svarint ns_tid, varint comm,
 			   * varint cgroup, varint uid + 1, varint DWELL_THREAD_FLAG_* */
@@ -121,7 +121,7 @@ enum dwell_trace_record {
 enum dwell_trace_more {
 	DWELL_MORE_CPU = 1,  /* varint cpu, byte enum dwell_witness, byte online */
 	DWELL_MORE_STOPPED,  /* varint tid: the kernel stopped observing it */
-	DWELL_MORE_THROTTLE, /* byte on, varint event (in the CPU's stream) */
+	DWELL_MORE_THROTTLE, /* byte on, varint event, varint cpu */
 	DWELL_MORE_CGROUP,   /* varint tid, varint path */
 	DWELL_MORE_RETID,    /* varint old tid, varint new tid: exec by a thread not the leader */
 };

@@ -95,21 +95,32 @@ static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
 		slot_unknown(tl, slot, from_ns, DWELL_UNKNOWN_MISSED);
 }
 
+/* A switch of the thread on another CPU that still waits for its records happened before. */
+static void cpu_settle_pending(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
+{
+	struct slot *slot = slot_get(tl, thread);
+	uint32_t index;
+
+	if (!slot || !slot->pending_cpu || slot->pending_cpu - 1 == cpu->index)
+		return;
+	index = slot->pending_cpu - 1;
+	slot->pending_cpu = 0;
+	if (tl->cpus.data[index].pending_prev == thread ||
+	    tl->cpus.data[index].pending_next == thread)
+		cpu_flush(tl, &tl->cpus.data[index]);
+}
+
 /* A thread shows up on cpu: if it is thought to run elsewhere, that must be over. */
 static void cpu_settle(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
 {
-	struct slot *slot = slot_get(tl, thread);
+	struct slot *slot;
 	struct cpu *old;
 
+	cpu_settle_pending(tl, thread, cpu);
+	slot = slot_get(tl, thread);
 	if (!slot || slot->state != SLOT_ON || slot->cpu == cpu->index)
 		return;
 	old = slot->cpu < tl->cpus.count ? &tl->cpus.data[slot->cpu] : NULL;
-	if (old && old->pending && old->pending_prev == thread) {
-		cpu_flush(tl, old);
-		slot = slot_get(tl, thread);
-	}
-	if (!slot || slot->state != SLOT_ON || slot->cpu == cpu->index)
-		return;
 	if (slot->lost) {
 		slot_settle_gaps(tl, slot);
 	} else if (old && old->current == thread) {
@@ -178,6 +189,16 @@ void cpu_flush(struct dwell_timeline *tl, struct cpu *cpu)
 	cpu_in(tl, cpu, cpu->pending_next, cpu->pending_out.time_ns, DWELL_WITNESS_TRACEPOINT);
 }
 
+static void cpu_note_pending(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
+{
+	struct slot *slot;
+
+	cpu_settle_pending(tl, thread, cpu);
+	slot = slot_get(tl, thread);
+	if (slot && cpu->index != DWELL_CPU_NONE)
+		slot->pending_cpu = cpu->index + 1;
+}
+
 void cpu_switch(struct dwell_timeline *tl, const struct dwell_event *event, uint64_t time_ns)
 {
 	struct cpu *cpu = cpu_get(tl, event->cpu);
@@ -195,8 +216,12 @@ void cpu_switch(struct dwell_timeline *tl, const struct dwell_event *event, uint
 		.witness = DWELL_WITNESS_TRACEPOINT,
 		.to_idle = event->u.sw.next == DWELL_THREAD_IDLE,
 	};
-	if (cpu->witness != DWELL_WITNESS_RECORD && cpu->witness != DWELL_WITNESS_BOTH)
+	if (cpu->witness != DWELL_WITNESS_RECORD && cpu->witness != DWELL_WITNESS_BOTH) {
 		cpu_flush(tl, cpu);
+		return;
+	}
+	cpu_note_pending(tl, event->thread, cpu);
+	cpu_note_pending(tl, event->u.sw.next, cpu);
 }
 
 void cpu_record_out(struct dwell_timeline *tl, const struct dwell_event *event, uint64_t time_ns)

@@ -14,13 +14,13 @@
 /* Zero-initialised it passes everything. Owns what the add functions allocate. */
 struct dwell_filter {
 	char **comms, **exclude_comms, **cgroups; /* globs, NULL-terminated arrays or NULL */
-	int32_t *pids, *tids;                     /* with counts below */
+	int32_t *pids, *tids;			  /* with counts below */
 	uint32_t pid_count, tid_count;
 	uint64_t *cpu_mask; /* bitmap of cpu_words words, NULL = all */
 	uint32_t cpu_words;
-	uint32_t states;    /* made by dwell_filter_add_states(); 0 = all */
-	uint64_t min_ns, max_ns;   /* of an interval; max 0 = no limit */
-	uint64_t from_ns, to_ns;   /* absolute times on the trace's clock; to 0 = no limit */
+	uint32_t states;	 /* made by dwell_filter_add_states(); 0 = all */
+	uint64_t min_ns, max_ns; /* of an interval; max 0 = no limit */
+	uint64_t from_ns, to_ns; /* absolute times on the trace's clock; to 0 = no limit */
 };
 
 /* --state values: on, runnable, preempted, woken, blocked, S, D, T, unknown, ... */

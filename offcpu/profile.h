@@ -23,20 +23,20 @@ enum dwell_group_by {
 enum { DWELL_HISTOGRAM_BUCKETS = 48 }; /* bucket i counts intervals of [2^i, 2^(i+1)) ns */
 
 struct dwell_row {
-	uint32_t group;   /* index in the group table */
-	uint32_t stack;   /* stack node id; 0 = no stack known */
-	uint8_t state;    /* enum dwell_state */
-	uint8_t detail;   /* as in struct dwell_interval */
+	uint32_t group;	  /* index in the group table */
+	uint32_t stack;	  /* stack node id; 0 = no stack known */
+	uint8_t state;	  /* enum dwell_state */
+	uint8_t detail;	  /* as in struct dwell_interval */
 	bool not_sampled; /* ON_CPU time of threads that no sample hit: stack is 0 */
 	uint64_t ns;
-	uint64_t count;      /* intervals; of sampled ON_CPU rows: samples */
-	uint64_t longest_ns; /* 0 for sampled ON_CPU rows: no interval is one stack's alone */
+	uint64_t count;	      /* intervals; of sampled ON_CPU rows: samples */
+	uint64_t longest_ns;  /* 0 for sampled ON_CPU rows: no interval is one stack's alone */
 	uint64_t censored_ns; /* part of ns in intervals cut by the window's ends */
 	uint32_t *histogram;  /* DWELL_HISTOGRAM_BUCKETS counts; NULL for ON_CPU */
 };
 
 struct dwell_group {
-	uint32_t comm;   /* string id (DWELL_BY_CGROUP: the cgroup's path) */
+	uint32_t comm;	 /* string id (DWELL_BY_CGROUP: the cgroup's path) */
 	uint32_t thread; /* a thread of the group: its pid and tid name it where needed */
 };
 

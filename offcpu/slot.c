@@ -187,7 +187,7 @@ void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->state == SLOT_ON && slot->cpu != DWELL_CPU_NONE) {
 		/* Gaps of other CPUs cannot hide a switch-out on its own. */
-		bool woken = slot->woken && slot->waking_ns >= slot->lost_ns;
+		bool woken = slot->woken && slot->waking_ns >= tl->gap_end_ns;
 
 		if (!slot->lost)
 			return;
@@ -410,6 +410,10 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		return;
 	if (slot_waking_again(slot, event, time_ns)) {
 		tl->stats.duplicate_wakings++;
+		return;
+	}
+	if (event->u.wake.context == DWELL_CONTEXT_TASK && event->u.wake.waker == event->thread) {
+		tl->stats.useless_wakings++; /* it ran, and runs on */
 		return;
 	}
 	time_ns = slot_time(tl, slot, time_ns);

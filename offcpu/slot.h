@@ -42,6 +42,7 @@ struct slot {
 	uint32_t cpu, stack;
 	uint32_t comm, open_comm; /* now, and when the open interval began */
 	uint32_t waker, waker_stack;
+	uint32_t pending_cpu;  /* + 1: its switch there waits for records; may be over */
 	uint32_t gap_seen;     /* gaps already answered for, see timeline.gaps */
 	uint32_t kept_gap;     /* its CPU's gap in which it did not switch in; 0 = none */
 	uint8_t state, detail; /* enum slot_state; as in struct dwell_interval */

@@ -28,13 +28,13 @@ struct dwell_timeline_ops {
 
 /* One thread's books. */
 struct dwell_account {
-	uint64_t observed_ns;          /* [born or window start, died or window end] */
-	uint64_t ns[DWELL_STATES];     /* sums to observed_ns */
+	uint64_t observed_ns;		     /* [born or window start, died or window end] */
+	uint64_t ns[DWELL_STATES];	     /* sums to observed_ns */
 	uint64_t unknown_ns[DWELL_UNKNOWNS]; /* sums to ns[DWELL_STATE_UNKNOWN] */
-	uint64_t switches_voluntary;   /* switch-outs in a state other than R */
-	uint64_t switches_involuntary; /* switch-outs in R */
-	uint64_t switches_in;          /* switch-ins seen */
-	uint64_t samples;              /* clock samples */
+	uint64_t switches_voluntary;	     /* switch-outs in a state other than R */
+	uint64_t switches_involuntary;	     /* switch-outs in R */
+	uint64_t switches_in;		     /* switch-ins seen */
+	uint64_t samples;		     /* clock samples */
 	uint64_t longest_blocked_ns;
 };
 
@@ -44,11 +44,11 @@ struct dwell_cpu_account {
 };
 
 struct dwell_timeline_stats {
-	uint64_t contradictions;  /* closed with unknown */
-	uint64_t chain_breaks;    /* sum of the CPUs' breaks */
-	uint64_t late_events;     /* stamped before their thread's last event: taken as of then */
+	uint64_t contradictions; /* closed with unknown */
+	uint64_t chain_breaks;	 /* sum of the CPUs' breaks */
+	uint64_t late_events;	 /* stamped before their thread's last event: taken as of then */
 	uint64_t duplicate_wakings, useless_wakings;
-	uint64_t waits;           /* blocked intervals that ended inside the window */
+	uint64_t waits; /* blocked intervals that ended inside the window */
 	uint64_t waits_with_waking;
 	uint64_t gaps, lost;
 };

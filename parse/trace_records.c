@@ -113,8 +113,10 @@ static int record_gap(struct trace_stream *s, struct dwell_event *event)
 {
 	uint64_t span_ns = dwell_cursor_varint(&s->cursor);
 
+	/* It stands where it begins: what other CPUs' events seem to prove meanwhile must wait. */
 	event->kind = DWELL_EVENT_GAP;
-	event->u.gap.from_ns = span_ns < event->time_ns ? event->time_ns - span_ns : 0;
+	event->u.gap.from_ns = s->time_ns;
+	event->time_ns = span_ns < UINT64_MAX - s->time_ns ? s->time_ns + span_ns : UINT64_MAX;
 	event->u.gap.lost = dwell_cursor_varint(&s->cursor);
 	return 0;
 }

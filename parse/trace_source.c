@@ -119,6 +119,7 @@ static int trace_source_next(struct dwell_source *source, const struct dwell_eve
 
 	for (;;) {
 		struct trace_stream *s;
+		uint64_t time_ns;
 		int rc, rc_advance;
 
 		while (!trace->input_ended && trace_streams_hungry(&trace->streams)) {
@@ -129,6 +130,7 @@ static int trace_source_next(struct dwell_source *source, const struct dwell_eve
 		s = trace_streams_first(&trace->streams);
 		if (!s)
 			break;
+		time_ns = s->time_ns;
 		rc = trace_record_decode(source, s, &trace->event);
 		rc_advance = rc >= 0 ? trace_streams_advance(&trace->streams) : 0;
 		if (rc == -ENOMEM || rc_advance == -ENOMEM)
@@ -139,10 +141,10 @@ static int trace_source_next(struct dwell_source *source, const struct dwell_eve
 			streams_abandon(source);
 			break;
 		}
-		if (trace->event.time_ns < trace->last_ns)
+		if (time_ns < trace->last_ns)
 			source->info.late++;
 		else
-			trace->last_ns = trace->event.time_ns;
+			trace->last_ns = time_ns;
 		if (rc == 0) {
 			*ret_event = &trace->event;
 			return 1;

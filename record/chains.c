@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/idmap.h"
 #include "parse/elf/kallsyms.h"
 
 enum {
@@ -30,6 +32,7 @@ struct chains {
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
+	struct identify *identify;
 	struct dwell_kallsyms *kallsyms;
 	struct cache_slot *cache;
 	uint64_t seed;
@@ -37,11 +40,14 @@ struct chains {
 	uint32_t truncated_frame, unknown_frame;
 	DWELL_ARRAY(uint32_t) unnamed; /* kernel frames without a symbol */
 	DWELL_ARRAY(uint64_t) unnamed_addresses;
+	struct dwell_idmap start_of;  /* name (string id) -> place in starts, from 1 */
+	DWELL_ARRAY(uint64_t) starts; /* addresses of functions, 0 = no such */
 	struct chains_stats stats;
 };
 
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
-	       struct dwell_addrspaces *spaces, struct chains **ret_chains, struct dwell_err *err)
+	       struct dwell_addrspaces *spaces, struct identify *identify,
+	       struct chains **ret_chains, struct dwell_err *err)
 {
 	struct chains *chains = calloc(1, sizeof(*chains));
 	struct dwell_file unknown = { .kind = DWELL_FILE_UNKNOWN };
@@ -53,6 +59,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	chains->strings = strings;
 	chains->stacks = stacks;
 	chains->spaces = spaces;
+	chains->identify = identify;
 	chains->seed = dwell_hash_seed();
 	chains->max_stack = (uint32_t)proc_number("/proc/sys/kernel/perf_event_max_stack", 127);
 	chains->cache = calloc(CACHE_SLOTS, sizeof(*chains->cache));
@@ -78,6 +85,8 @@ void chains_free(struct chains *chains)
 	dwell_kallsyms_free(chains->kallsyms);
 	dwell_array_release(&chains->unnamed);
 	dwell_array_release(&chains->unnamed_addresses);
+	dwell_array_release(&chains->starts);
+	dwell_idmap_release(&chains->start_of);
 	free(chains->cache);
 	free(chains);
 }
@@ -90,12 +99,13 @@ static int kernel_frame(struct chains *chains, uint64_t address, uint32_t *ret_f
 	bool found = dwell_kallsyms_find(chains->kallsyms, address, &symbol);
 	uint64_t base = found ? symbol.base : dwell_kallsyms_text(chains->kallsyms);
 	uint32_t file_id, name = 0, frames = dwell_stacks_frame_count(chains->stacks);
+	char path[96];
 	int rc;
 
 	if (symbol.module[0])
 		file.kind = DWELL_FILE_MODULE;
-	rc = dwell_strings_add(chains->strings, symbol.module[0] ? symbol.module : "[kernel]",
-			       symbol.module[0] ? strlen(symbol.module) : 8, &file.path);
+	snprintf(path, sizeof(path), "[%s]", symbol.module[0] ? symbol.module : "kernel");
+	rc = dwell_strings_add(chains->strings, path, strlen(path), &file.path);
 	if (!rc)
 		rc = dwell_stacks_add_file(chains->stacks, &file, &file_id);
 	if (!rc)
@@ -172,7 +182,7 @@ static int walk_kernel(struct chains *chains, struct walk *walk, uint64_t addres
 static int walk_user(struct chains *chains, struct walk *walk, int32_t pid, uint64_t address)
 {
 	const struct dwell_mapping *map;
-	uint32_t frame;
+	uint32_t frame, frames;
 	int rc;
 
 	if (!walk->first)
@@ -185,11 +195,13 @@ static int walk_user(struct chains *chains, struct walk *walk, int32_t pid, uint
 		walk->done = true;
 		return 0;
 	}
+	frames = dwell_stacks_frame_count(chains->stacks);
 	rc = dwell_stacks_add_frame(chains->stacks, map->file,
 				    address - map->start + map->file_offset, &frame);
-	if (!rc)
-		walk->frames[walk->count++] = frame;
-	return rc;
+	if (rc)
+		return rc;
+	walk->frames[walk->count++] = frame;
+	return frame < frames ? 0 : identify_frame(chains->identify, pid, map, frame);
 }
 
 static int walk_entry(struct chains *chains, struct walk *walk, int32_t pid, uint64_t address,
@@ -277,6 +289,29 @@ int chains_stack(struct chains *chains, int32_t pid, const uint64_t *chain, uint
 	return 0;
 }
 
+/* The address of a kernel function by name. Few names come again and again, and looking for one is
+ * linear: each is looked for once. */
+static bool symbol_start(struct chains *chains, const char *name, uint64_t *ret_start)
+{
+	struct dwell_kernel_symbol symbol = { 0 };
+	uint32_t id, slot;
+
+	if (dwell_strings_add(chains->strings, name, strlen(name), &id))
+		return false;
+	slot = dwell_idmap_find(&chains->start_of, id);
+	if (!slot) {
+		dwell_kallsyms_find_name(chains->kallsyms, name, &symbol);
+		if (dwell_array_grow(&chains->starts))
+			return false;
+		chains->starts.data[chains->starts.count++] = symbol.start;
+		slot = chains->starts.count;
+		if (dwell_idmap_set(&chains->start_of, id, slot))
+			return false;
+	}
+	*ret_start = chains->starts.data[slot - 1];
+	return *ret_start != 0;
+}
+
 int chains_proc_stack(struct chains *chains, const struct proc_stack_frame *frames, int count,
 		      uint32_t *ret_stack)
 {
@@ -284,11 +319,11 @@ int chains_proc_stack(struct chains *chains, const struct proc_stack_frame *fram
 	uint32_t known = 0;
 
 	for (int i = 0; i < count && i < PROC_STACK_MAX; i++) {
-		struct dwell_kernel_symbol symbol;
+		uint64_t start;
 
-		if (!dwell_kallsyms_find_name(chains->kallsyms, frames[i].symbol, &symbol))
+		if (!symbol_start(chains, frames[i].symbol, &start))
 			continue;
-		if (kernel_frame(chains, symbol.start + frames[i].offset, &ids[known]))
+		if (kernel_frame(chains, start + frames[i].offset, &ids[known]))
 			return -ENOMEM;
 		known++;
 	}

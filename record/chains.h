@@ -11,6 +11,7 @@
 #include "lib/strings.h"
 #include "parse/elf/addrspace.h"
 #include "parse/stack.h"
+#include "record/identify.h"
 #include "record/procfs.h"
 
 struct chains; /* opaque */
@@ -29,7 +30,8 @@ enum chains_part {
 
 /* Tables are borrowed. Reads /proc/kallsyms. 0, -ENOMEM or -errno with err set. */
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
-	       struct dwell_addrspaces *spaces, struct chains **ret_chains, struct dwell_err *err);
+	       struct dwell_addrspaces *spaces, struct identify *identify,
+	       struct chains **ret_chains, struct dwell_err *err);
 void chains_free(struct chains *chains);
 
 /* The stack of a callchain with its context markers, in process pid (-1 = not known: kernel part

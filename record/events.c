@@ -371,6 +371,7 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 	ring_unmap(&ring);
 	close(fd);
 	events->cpus[cpu].blind = seen.in && !seen.out;
+	events->cpus[cpu].provisional = !seen.in && !seen.out;
 	return rc;
 }
 
@@ -493,7 +494,7 @@ int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
 		rc = cpu_event_add(events, cpu, RECORD_CLOCK, NULL);
 		if (!rc)
 			rc = cpu_events_filtered(events, cpu, filter);
-		if (!rc && events->cpus[cpu].blind) {
+		if (!rc && (events->cpus[cpu].blind || events->cpus[cpu].provisional)) {
 			rc = cpu_event_add(events, cpu, RECORD_RECORDS, NULL);
 			events->cpus[cpu].records = true;
 		}
@@ -605,6 +606,24 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 	}
 	events->fds.count = kept;
 	return rc ? open_failed(err, rc, "the scheduler's events again") : 0;
+}
+
+void events_drop_records(struct events *events, uint32_t cpu)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < events->fds.count; i++) {
+		const struct event_fd *e = &events->fds.data[i];
+
+		if (e->cpu == cpu && e->event == RECORD_RECORDS) {
+			fd_count(events, e);
+			close(e->fd);
+		} else {
+			events->fds.data[kept++] = *e;
+		}
+	}
+	events->fds.count = kept;
+	events->cpus[cpu].records = events->cpus[cpu].provisional = false;
 }
 
 int events_enable(struct events *events, struct dwell_err *err)

@@ -51,9 +51,10 @@ struct event_count {
 
 struct cpu_events {
 	bool online;
-	bool blind;   /* no tracepoint arrives while the idle task is current */
-	bool records; /* SWITCH records are on */
-	int owner_fd; /* owns the main ring */
+	bool blind;	  /* no tracepoint arrives while the idle task is current */
+	bool records;	  /* SWITCH records are on */
+	bool provisional; /* ... until the CPU is seen not to be blind: it could not be tested */
+	int owner_fd;	  /* owns the main ring */
 	struct ring main, side;
 	struct event_count counts[RECORD_EVENTS];
 };
@@ -91,6 +92,9 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err);
 int events_refilter(struct events *events, const struct tidfilter *filter, struct dwell_err *err);
 /* Turns SWITCH records on for a CPU while recording. */
 int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *err);
+
+/* Turns them off again. */
+void events_drop_records(struct events *events, uint32_t cpu);
 
 int events_enable(struct events *events, struct dwell_err *err);
 /* Disables everything and adds the kernel's counts to counts[]. */

@@ -10,9 +10,11 @@
 #include "record/recording.h"
 
 enum {
-	RELEASE_EVERY = 64, /* records, until their space is given back */
-	FLUSH_EVERY = 1024, /* records, until the buffers are looked at */
-	BREAKS_MAX = 2,	    /* missing switches out of idle that turn SWITCH records on */
+	RELEASE_EVERY = 64,  /* records, until their space is given back */
+	FLUSH_EVERY = 1024,  /* records, until the buffers are looked at */
+	BREAKS_MIN = 2,	     /* missed switch-ins that turn SWITCH records on, ... */
+	BREAKS_SHARE = 1000, /* ... if they are one in so many switches */
+	IDLE_EXITS_MIN = 2,  /* switches out of idle that show a CPU's tracepoints to be whole */
 	/* An event is committed some time after it was stamped; a block's promise leaves this much.
 	 */
 	SETTLE_NS = 20000000,
@@ -21,6 +23,11 @@ enum {
 uint64_t recording_now_ns(const struct recording *rec)
 {
 	return dwell_io_now_ns() + (uint64_t)rec->clock_offset_ns;
+}
+
+uint64_t recording_horizon_ns(const struct recording *rec)
+{
+	return rec->last_pass_ns > SETTLE_NS ? rec->last_pass_ns - SETTLE_NS : 0;
 }
 
 /* The time of a record: second field of a sample, last of a trailer (both begin with TID, TIME). */
@@ -120,20 +127,61 @@ static bool observed(const struct recording *rec, uint32_t tid)
 	return tids_slot(&rec->tids, tid)->observed;
 }
 
-/* On a CPU whose idle task hides tracepoints, the next switch is not from idle as it must be. */
-static int check_idle_break(struct recording *rec, uint32_t cpu, uint32_t prev)
+/* Was a switch-in missed without a loss? Whoever leaves a CPU must have come: as next of the switch
+ * before, or, where a filter hides switches in between, at some time since it left last. */
+static bool switch_in_missed(const struct recording *rec, const struct cpu_intake *c, uint32_t prev)
+{
+	const struct tid_slot *slot = tids_slot(&rec->tids, prev);
+
+	if (rec->config->all)
+		return c->chained && c->current != prev;
+	return prev && slot->observed && slot->out_ns > rec->loss_ns;
+}
+
+/* Some tasks hide tracepoints while they are current (idle tasks of a CPU above all): where that
+ * costs more than now and then a switch, SWITCH records are turned on. */
+static int check_breaks(struct recording *rec, uint32_t cpu, uint32_t prev)
 {
 	struct cpu_intake *c = &rec->cpus[cpu];
 	int rc;
 
-	if (rec->filtering || rec->events.cpus[cpu].records || !c->chained || c->current ||
-	    prev == 0 || ++c->idle_breaks < BREAKS_MAX)
+	c->switches++;
+	if (rec->events.cpus[cpu].records || rec->pid_namespace || !switch_in_missed(rec, c, prev))
+		return 0;
+	c->breaks++;
+	if (c->breaks < BREAKS_MIN || c->breaks * BREAKS_SHARE < c->switches)
 		return 0;
 	rc = events_add_records(&rec->events, cpu, &rec->err);
-	if (rc)
-		return rc;
-	rec->events.cpus[cpu].blind = true;
-	return trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_BOTH, true);
+	return rc ? rc
+		  : trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_BOTH,
+				     true);
+}
+
+/* A CPU that was too busy to be tested has SWITCH records until its idle task was seen to hide
+ * nothing. */
+static int check_provisional(struct recording *rec, uint32_t cpu, uint32_t prev)
+{
+	if (!rec->events.cpus[cpu].provisional || prev ||
+	    ++rec->cpus[cpu].idle_exits < IDLE_EXITS_MIN)
+		return 0;
+	events_drop_records(&rec->events, cpu);
+	return trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_TRACEPOINT,
+				true);
+}
+
+/* An exiting thread's record of its switch-in has no tid: whoever leaves next is who came. */
+static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
+{
+	struct trace_record record = { .time_ns = rec->cpus[cpu].nameless_in_ns,
+				       .kind = DWELL_REC_IN,
+				       .tid = tid };
+	struct tid_slot *slot = tids_slot(&rec->tids, tid);
+
+	rec->cpus[cpu].nameless_in_ns = 0;
+	if (!slot->exiting || !slot->declared || !slot->observed)
+		return 0;
+	slot->switches_in++;
+	return trace_writer_put(rec->writer, cpu, &record);
 }
 
 static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
@@ -160,12 +208,22 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
 	    c->next == record.other && c->current == record.other)
 		return 0; /* the other filtered event's copy */
-	rc = check_idle_break(rec, cpu, record.tid);
+	rc = check_breaks(rec, cpu, record.tid);
+	if (!rc)
+		rc = check_provisional(rec, cpu, record.tid);
 	if (rc)
 		return rc;
+	if (c->nameless_in_ns) {
+		rc = put_nameless_in(rec, cpu, record.tid);
+		if (rc)
+			return rc;
+	}
+	c->leaving = true;
 	c->prev = record.tid;
-	c->next = c->current = record.other;
+	c->next = c->current = c->tracepoint_next = record.other;
 	c->chained = true;
+	tids_slot(&rec->tids, record.tid)->out_ns = sample->time_ns;
+	tids_slot(&rec->tids, record.other)->out_ns = 0;
 	if (!rec->config->all && !observed(rec, record.tid) && !observed(rec, record.other)) {
 		rec->passed_over++;
 		return 0;
@@ -328,6 +386,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 {
 	struct cpu_intake *c = &rec->cpus[cpu];
 	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	/* The tracepoint comes first, and has made next the current one. */
+	uint32_t leaving = c->leaving ? c->prev : c->current;
 	struct trace_record record = {
 		.time_ns = time_ns,
 		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
@@ -338,13 +398,22 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	int rc;
 
 	rec->events.cpus[cpu].counts[RECORD_RECORDS].parsed++;
-	if (record.tid >= TID_ALIAS) /* exiting: -1. Out of the thread that is current */
-		record.tid = c->current;
+	c->leaving = false;
+	if (record.tid >= TID_ALIAS) { /* -1: an exiting thread; the tracepoint named it */
+		record.tid = out ? leaving : c->tracepoint_next;
+		if (!out && !tids_slot(&rec->tids, record.tid)->exiting) {
+			c->nameless_in_ns = time_ns;
+			return 0;
+		}
+	}
 	if (!out) {
+		/* No tracepoint told of this one: this CPU's idle task does hide them. */
+		if (rec->config->all && record.tid && !c->tracepoint_next)
+			rec->events.cpus[cpu].provisional = false;
 		c->current = record.tid;
 		c->chained = true;
-	} else if (rec->pid_namespace && c->current >= TID_ALIAS && !record.tid) {
-		record.tid = c->current; /* of another namespace */
+	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
+		record.tid = leaving; /* of another namespace */
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)
@@ -376,11 +445,13 @@ static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_even
 
 	if (header->size >= sizeof(*header) + sizeof(lost))
 		memcpy(lost, header + 1, sizeof(lost));
-	record.value = c->last_ns ? c->last_ns : rec->start_ns;
-	if (record.value > time_ns)
-		record.value = time_ns;
+	record.value = time_ns;
+	record.time_ns = c->last_ns ? c->last_ns : rec->start_ns;
+	if (record.time_ns > time_ns)
+		record.time_ns = time_ns;
 	record.lost = lost[1];
 	rec->lost += lost[1];
+	rec->loss_ns = time_ns;
 	rec->recount = true;
 	c->chained = false;
 	c->pending_stack = 0;
@@ -441,11 +512,7 @@ static int drain_main(struct recording *rec, uint32_t cpu, uint64_t before_ns)
 		if (n % RELEASE_EVERY == 0)
 			ring_release(ring);
 		if (!rc && n % FLUSH_EVERY == 0 && trace_writer_full(rec->writer))
-			rc = trace_writer_flush(rec->writer,
-						rec->last_pass_ns > SETTLE_NS
-							? rec->last_pass_ns - SETTLE_NS
-							: 0,
-						&rec->err);
+			rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 	}
 	ring_release(ring);
 	if (ring->broken && !rc)

@@ -14,10 +14,16 @@
 
 /* What the event stream of a CPU told last. */
 struct cpu_intake {
-	uint64_t last_ns;     /* time of the last record */
-	uint32_t current;     /* tid running, as far as known */
-	bool chained;	      /* current is known from a switch */
-	uint32_t idle_breaks; /* switches out of idle that never came */
+	uint64_t last_ns;	 /* time of the last record */
+	uint32_t current;	 /* tid running, as far as known */
+	bool chained;		 /* current is known from a switch */
+	bool leaving;		 /* a sched_switch was read, the record of its switch-out not yet */
+	uint64_t nameless_in_ns; /* a switch-in of an exiting thread that the next switch will name
+				  */
+	uint32_t tracepoint_next;
+	uint32_t idle_exits;
+	uint64_t switches,
+		breaks; /* switches read; those whose switch-in never came, without a loss */
 	/* The last switch and waking, to drop what two filtered events both delivered. */
 	uint32_t prev, next, woken;
 	uint64_t switch_ns, waking_ns;
@@ -33,6 +39,7 @@ struct recording {
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
 	struct chains *chains;
+	struct identify identify;
 	struct tids tids;
 	struct trace_writer *writer;
 	struct cpu_intake *cpus;
@@ -57,11 +64,15 @@ struct recording {
 	bool rescan;	  /* side records were lost: read /proc again */
 	uint64_t records; /* read from the rings */
 	uint64_t lost;
+	uint64_t loss_ns; /* end of the last gap */
 	int32_t own_pid;
 };
 
 /* Now, on the trace's clock. */
 uint64_t recording_now_ns(const struct recording *rec);
+
+/* No record that is still to come is stamped before this: what a flush may promise. */
+uint64_t recording_horizon_ns(const struct recording *rec);
 
 /* --- intake.c: one pass over the rings. 0 or -errno with rec->err set. */
 int intake_pass(struct recording *rec);

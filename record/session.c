@@ -21,8 +21,9 @@
 #include "record/recording.h"
 
 enum {
-	WAIT_MS = 100,	       /* the longest time between two looks at the rings */
-	FLUSH_NS = 1000000000, /* what a killed recorder loses at most */
+	WAIT_MS = 100,	      /* the longest time between two looks at the rings */
+	FLUSH_NS = 250000000, /* what a killed recorder loses at most */
+	PROGRESS_NS = 1000000000,
 	RETUNE_NS = 1000000000,
 	PASSED_OVER_MAX = 20000, /* events of others in RETUNE_NS that are worth a new filter */
 	FINAL_PASSES = 3,
@@ -95,6 +96,30 @@ static int level_check(struct session *s, struct dwell_err *err)
 	return 0;
 }
 
+/* -v: by which means it is recorded. */
+static void means_tell(const struct session *s)
+{
+	const struct events *events = &s->rec.events;
+	unsigned online = 0, recorded = 0;
+	char line[128];
+
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
+		online += events->cpus[cpu].online;
+		recorded += events->cpus[cpu].blind || events->cpus[cpu].provisional;
+	}
+	snprintf(line, sizeof(line), "%u CPUs, %llu kB of buffer each, %s", online,
+		 (unsigned long long)events->ring_bytes >> 10,
+		 s->rec.facts.tracepoints ? "tracepoints" : "switch records");
+	s->ops->notice(s->ops->user, line);
+	if (!recorded)
+		return;
+	snprintf(
+		line, sizeof(line),
+		"switch records as well on %u of them: tracepoints may not arrive there while idle",
+		recorded);
+	s->ops->notice(s->ops->user, line);
+}
+
 static int tables_open(struct session *s, struct dwell_err *err)
 {
 	struct recording *rec = &s->rec;
@@ -107,7 +132,10 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	rec->cpus = calloc(rec->events.cpu_count, sizeof(*rec->cpus));
 	if (!rec->spaces || !rec->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
-	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->chains, err);
+	rec->identify.strings = rec->strings;
+	rec->identify.stacks = rec->stacks;
+	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, &rec->chains,
+			  err);
 }
 
 /* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */
@@ -341,10 +369,7 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	}
 	if (!rc && (trace_writer_full(rec->writer) || now_ns - s->flushed_ns >= FLUSH_NS)) {
 		s->flushed_ns = now_ns;
-		/* Events stamped before the pass was begun may still be on their way. */
-		rc = trace_writer_flush(rec->writer,
-					rec->last_pass_ns > FLUSH_NS ? rec->last_pass_ns : 0,
-					&rec->err);
+		rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 	}
 	return rc;
 }
@@ -353,7 +378,7 @@ static void session_progress(struct session *s, uint64_t now_ns)
 {
 	struct session_progress p;
 
-	if (!s->ops->progress || now_ns - s->progress_ns < FLUSH_NS)
+	if (!s->ops->progress || now_ns - s->progress_ns < PROGRESS_NS)
 		return;
 	s->progress_ns = now_ns;
 	p = (struct session_progress){
@@ -427,7 +452,10 @@ static int session_start(struct session *s, struct dwell_err *err)
 		rc = intake_pass(rec);
 	if (!rc && !delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
-	return rc ? rc : snapshot_states(rec, DWELL_PHASE_START);
+	if (!rc)
+		rc = snapshot_states(rec, DWELL_PHASE_START);
+	/* From here on a killed recorder leaves a file that can be read. */
+	return rc ? rc : trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 }
 
 static int session_loop(struct session *s)
@@ -519,7 +547,12 @@ static int session_finish(struct session *s, int failed)
 		rc = snapshot_counts(rec);
 	if (!rc)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
-	rc_finish = coverage_write(s);
+	if (!rc)
+		rc = identify_code_of(&rec->identify, -1);
+	/* The last block repeats only what is known last: everything else goes before it. */
+	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
+	if (!rc_finish)
+		rc_finish = coverage_write(s);
 	if (!rc_finish)
 		rc_finish = facts_finish(s);
 	if (!rc_finish)
@@ -534,6 +567,7 @@ static void session_release(struct session *s)
 	trace_writer_close(rec->writer);
 	events_release(&rec->events);
 	chains_free(rec->chains);
+	identify_release(&rec->identify);
 	dwell_addrspaces_free(rec->spaces);
 	dwell_stacks_free(rec->stacks);
 	dwell_strings_free(rec->strings);
@@ -564,12 +598,15 @@ static int session_open(struct session *s, struct dwell_err *err)
 		rc = tables_open(s, err);
 	if (!rc && rec->facts.tracepoints)
 		rc = events_test_cpus(&rec->events, &rec->clock_offset_ns, err);
+	if (!rc && rec->config->verbose)
+		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
 	if (!rc)
 		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
 				       rec->stacks, &rec->writer, err);
 	if (!rc) {
+		rec->identify.writer = rec->writer;
 		rc = facts_write(s);
 		if (!rc)
 			rc = event_table_write(s);

@@ -175,6 +175,8 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	slot = tids_slot(&rec->tids, body->tid);
 	if (!slot->alive)
 		return 0;
+	if (body->tid == body->pid && identify_code_of(&rec->identify, (int32_t)body->pid))
+		return -ENOMEM;
 	slot->exiting = true;
 	if (!slot->declared)
 		return 0;

@@ -11,7 +11,8 @@
 /* Reading one thread takes tens of microseconds; the rings are looked at this often meanwhile. */
 enum { DRAIN_EVERY = 64 };
 
-static int state_text(struct recording *rec, int32_t pid, int32_t tid, struct dwell_event *event)
+static int state_text(struct recording *rec, int32_t pid, int32_t tid,
+		      struct dwell_task_reading *reading, uint32_t *ret_stack)
 {
 	struct proc_stack_frame frames[PROC_STACK_MAX];
 	struct proc_syscall call;
@@ -19,48 +20,50 @@ static int state_text(struct recording *rec, int32_t pid, int32_t tid, struct dw
 	int count, rc;
 
 	proc_read_syscall(pid, tid, &call);
-	event->u.state.syscall = call.number;
-	memcpy(event->u.state.args, call.args, sizeof(call.args));
+	reading->syscall = call.number;
+	memcpy(reading->args, call.args, sizeof(call.args));
 	rc = proc_read_wchan(pid, tid, wchan, sizeof(wchan))
 		     ? 0
-		     : dwell_strings_add(rec->strings, wchan, strlen(wchan), &event->u.state.wchan);
+		     : dwell_strings_add(rec->strings, wchan, strlen(wchan), &reading->wchan);
 	count = proc_read_stack(pid, tid, frames);
 	if (!rc && count > 0)
-		rc = chains_proc_stack(rec->chains, frames, count, &event->stack);
+		rc = chains_proc_stack(rec->chains, frames, count, ret_stack);
 	return rc;
 }
 
 static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwell_state_phase phase)
 {
 	struct tid_slot *slot = tids_slot(&rec->tids, (uint32_t)tid);
-	struct dwell_event event = { .kind = DWELL_EVENT_STATE };
+	struct dwell_task_reading reading = { 0 };
+	uint32_t stack = 0;
 	struct proc_schedstat before = { 0 }, after = { 0 };
 	struct proc_stat stat;
+	uint64_t time_ns;
 	int rc;
 
-	event.u.state.counted = !proc_read_schedstat(pid, tid, &before);
-	event.u.state.syscall = -1;
+	reading.counted = !proc_read_schedstat(pid, tid, &before);
+	reading.syscall = -1;
 	if (proc_read_stat(pid, tid, &stat))
 		return 0; /* gone */
-	event.u.state.state = (uint8_t)dwell_task_state_of(stat.state);
-	event.u.state.phase = (uint8_t)phase;
-	if (event.u.state.state != DWELL_TASK_RUNNING && pid != rec->own_pid) {
-		rc = state_text(rec, pid, tid, &event);
+	reading.state = (uint8_t)dwell_task_state_of(stat.state);
+	reading.phase = (uint8_t)phase;
+	if (reading.state != DWELL_TASK_RUNNING && pid != rec->own_pid) {
+		rc = state_text(rec, pid, tid, &reading, &stack);
 		if (rc)
 			return rc;
 	}
-	event.time_ns = recording_now_ns(rec);
-	event.u.state.counted &= !proc_read_schedstat(pid, tid, &after);
-	event.u.state.stable = event.u.state.counted && before.switches_in == after.switches_in;
-	event.u.state.run_ns = after.run_ns;
-	event.u.state.wait_ns = after.wait_ns;
-	event.u.state.switches_in = after.switches_in;
-	if (phase == DWELL_PHASE_START && event.u.state.stable && !slot->counted) {
+	reading.counted &= !proc_read_schedstat(pid, tid, &after);
+	reading.stable = reading.counted && before.switches_in == after.switches_in;
+	reading.run_ns = after.run_ns;
+	reading.wait_ns = after.wait_ns;
+	reading.switches_in = after.switches_in;
+	time_ns = recording_now_ns(rec); /* after what it says was so */
+	if (phase == DWELL_PHASE_START && reading.stable && !slot->counted) {
 		slot->counted = true;
 		slot->count_base = after.switches_in;
 		slot->switches_in = 0;
 	}
-	return trace_writer_state(rec->writer, tid, &event);
+	return trace_writer_state(rec->writer, time_ns, tid, &reading, stack);
 }
 
 int snapshot_states(struct recording *rec, enum dwell_state_phase phase)

@@ -18,6 +18,7 @@ struct tid_slot {
 	bool declared;	      /* the trace has a THREAD or FORK record of this life */
 	bool observed;	      /* a target */
 	bool counted;	      /* count_base is known */
+	uint64_t out_ns;      /* its last switch-out, 0 = it was switched in since */
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */
 	uint32_t threads; /* of a leader's slot: living threads of its process */

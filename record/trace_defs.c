@@ -57,10 +57,15 @@ static int defs_late(struct trace_writer *writer, struct dwell_err *err)
 		uint32_t id = writer->build_ids.data[i];
 		const struct dwell_file *file = dwell_stacks_file(writer->stacks, id);
 
-		rc = defs_numbers(writer, 2, (uint64_t[]){ DWELL_DEF_BUILD_ID, id }, err);
+		/* Not defs_numbers(): a definition must not be parted by a block's end. */
+		rc = bytes_varint(&writer->payload, DWELL_DEF_BUILD_ID);
+		if (!rc)
+			rc = bytes_varint(&writer->payload, id);
 		if (!rc)
 			rc = bytes_text(&writer->payload, (const char *)file->build_id,
 					file->build_id_bytes);
+		if (!rc)
+			rc = defs_step(writer, err);
 	}
 	writer->symbols.count = writer->build_ids.count = 0;
 	return rc;

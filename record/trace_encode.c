@@ -64,7 +64,7 @@ static uint8_t *encode_fields(struct cpu_stream *stream, uint32_t cpu, const str
 		}
 		return dwell_varint_put(at, r->stack);
 	default: /* DWELL_REC_GAP */
-		at = dwell_varint_put(at, r->time_ns - r->value);
+		at = dwell_varint_put(at, r->value - r->time_ns);
 		return dwell_varint_put(at, r->lost);
 	}
 }
@@ -259,26 +259,27 @@ int trace_writer_throttle(struct trace_writer *writer, uint64_t time_ns, uint32_
 	return side_end(writer, time_ns, dwell_varint_put(at, cpu));
 }
 
-int trace_writer_state(struct trace_writer *writer, int32_t tid, const struct dwell_event *event)
+int trace_writer_state(struct trace_writer *writer, uint64_t time_ns, int32_t tid,
+		       const struct dwell_task_reading *reading, uint32_t stack)
 {
 	unsigned tag = DWELL_REC_STATE;
 	uint8_t *at;
 
-	tag |= event->u.state.phase == DWELL_PHASE_STOP ? DWELL_STATE_STOP : 0;
-	tag |= event->u.state.stable ? DWELL_STATE_STABLE : 0;
-	tag |= event->u.state.counted ? DWELL_STATE_COUNTED : 0;
+	tag |= reading->phase == DWELL_PHASE_STOP ? DWELL_STATE_STOP : 0;
+	tag |= reading->stable ? DWELL_STATE_STABLE : 0;
+	tag |= reading->counted ? DWELL_STATE_COUNTED : 0;
 	at = side_begin(writer, tag);
 	if (!at)
 		return -ENOMEM;
 	at = dwell_varint_put(at, (uint32_t)tid);
-	*at++ = (uint8_t)dwell_task_state_letter(event->u.state.state);
-	at = dwell_varint_put(at, event->u.state.run_ns);
-	at = dwell_varint_put(at, event->u.state.wait_ns);
-	at = dwell_varint_put(at, event->u.state.switches_in);
-	at = dwell_varint_put(at, event->u.state.wchan);
-	at = put_svarint(at, event->u.state.syscall);
-	for (int i = 0; event->u.state.syscall >= 0 && i < 6; i++)
-		at = dwell_varint_put(at, event->u.state.args[i]);
-	at = dwell_varint_put(at, event->stack);
-	return side_end(writer, event->time_ns, at);
+	*at++ = (uint8_t)dwell_task_state_letter(reading->state);
+	at = dwell_varint_put(at, reading->run_ns);
+	at = dwell_varint_put(at, reading->wait_ns);
+	at = dwell_varint_put(at, reading->switches_in);
+	at = dwell_varint_put(at, reading->wchan);
+	at = put_svarint(at, reading->syscall);
+	for (int i = 0; reading->syscall >= 0 && i < 6; i++)
+		at = dwell_varint_put(at, reading->args[i]);
+	at = dwell_varint_put(at, stack);
+	return side_end(writer, time_ns, at);
 }

@@ -10,8 +10,8 @@
 
 #include "lib/err.h"
 #include "lib/strings.h"
+#include "lib/task.h"
 #include "lib/trace_format.h"
-#include "parse/event.h"
 #include "parse/stack.h"
 
 struct trace_writer; /* opaque */
@@ -42,7 +42,7 @@ struct trace_record {
 	uint32_t other; /* SWITCH: next; WAKING: waker; SAMPLE: event */
 	uint32_t cpu;	/* WAKING: target_cpu */
 	uint32_t stack;
-	uint64_t value; /* SAMPLE: weight; GAP: from_ns */
+	uint64_t value; /* SAMPLE: weight; GAP: its end (time_ns is its start) */
 	uint64_t lost;	/* GAP */
 };
 
@@ -66,8 +66,9 @@ int trace_writer_comm(struct trace_writer *writer, uint64_t time_ns, int32_t tid
 int trace_writer_exit(struct trace_writer *writer, uint64_t time_ns, int32_t tid);
 int trace_writer_count(struct trace_writer *writer, uint64_t time_ns, int32_t tid,
 		       uint64_t switches_in);
-/* state: only members of the STATE event; letter of event->u.state.state. */
-int trace_writer_state(struct trace_writer *writer, int32_t tid, const struct dwell_event *event);
+/* reading->wchan is a string id, stack the stack that /proc showed. */
+int trace_writer_state(struct trace_writer *writer, uint64_t time_ns, int32_t tid,
+		       const struct dwell_task_reading *reading, uint32_t stack);
 int trace_writer_cpu(struct trace_writer *writer, uint64_t time_ns, uint32_t cpu,
 		     enum dwell_witness witness, bool online);
 int trace_writer_stopped(struct trace_writer *writer, uint64_t time_ns, int32_t tid);

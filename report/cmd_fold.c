@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/command.h"
+#include "lib/command.h"
 #include "report/filter_opts.h"
 #include "report/folded.h"
 #include "report/health.h"
@@ -85,7 +85,7 @@ static int write_folded(const struct fold_opts *opts, const struct dwell_view *v
 	struct folded folded = { 0 };
 	int rc, closed;
 
-	rc = command_output_open(opts->output, &folded.out, err);
+	rc = dwell_output_open(opts->output, &folded.out, err);
 	if (rc)
 		return rc;
 	rc = dwell_sink_walk(view, opts->mode, opts->filters.filter.states != 0, &folded_ops,
@@ -93,7 +93,7 @@ static int write_folded(const struct fold_opts *opts, const struct dwell_view *v
 	if (!rc && !folded.lines.count)
 		dwell_warn(stderr, "no line: no time passed the filters");
 	folded_release(&folded);
-	closed = command_output_close(folded.out, opts->output, err);
+	closed = dwell_output_close(folded.out, opts->output, err);
 	return rc ? rc : closed;
 }
 
@@ -108,7 +108,7 @@ static int fold(const struct fold_opts *opts)
 	if (!rc)
 		rc = write_folded(opts, &view, &err);
 	if (rc) {
-		status = command_fail(&err, DWELL_EXIT_FAILED);
+		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
 	} else {
 		dwell_health_read(&view.analysis, &health);
 		dwell_health_warnings(&health, dwell_warn, stderr);
@@ -130,7 +130,8 @@ int dwell_cmd_fold(int argc, char **argv)
 	if (rc > 0 && !filter_opts_finish(&opts.filters, argv + rc, &err))
 		status = fold(&opts);
 	else
-		status = rc == -ECANCELED ? DWELL_EXIT_OK : command_fail(&err, DWELL_EXIT_USAGE);
+		status = rc == -ECANCELED ? DWELL_EXIT_OK
+					  : dwell_command_fail(&err, DWELL_EXIT_USAGE);
 	filter_opts_release(&opts.filters);
 	return status;
 }

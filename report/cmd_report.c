@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/command.h"
+#include "lib/command.h"
 #include "report/filter_opts.h"
 #include "report/health.h"
 #include "report/json.h"
@@ -134,11 +134,11 @@ static int report_to_output(const struct report_opts *opts, const struct dwell_v
 	FILE *out;
 	int rc, closed;
 
-	rc = command_output_open(opts->output, &out, err);
+	rc = dwell_output_open(opts->output, &out, err);
 	if (rc)
 		return rc;
 	rc = print_view(opts, view, out, err);
-	closed = command_output_close(out, opts->output, err);
+	closed = dwell_output_close(out, opts->output, err);
 	return rc ? rc : closed;
 }
 
@@ -153,7 +153,7 @@ static int report(const struct report_opts *opts)
 	if (!rc)
 		rc = report_to_output(opts, &view, &err);
 	if (rc) {
-		status = command_fail(&err, DWELL_EXIT_FAILED);
+		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
 	} else if (opts->filters.strict) {
 		dwell_health_read(&view.analysis, &health);
 		status = dwell_health_lossy(&health) ? DWELL_EXIT_LOSS : DWELL_EXIT_OK;
@@ -172,7 +172,8 @@ int dwell_cmd_report(int argc, char **argv)
 	if (rc > 0 && !take_operands(&opts, argv + rc, &err))
 		status = report(&opts);
 	else
-		status = rc == -ECANCELED ? DWELL_EXIT_OK : command_fail(&err, DWELL_EXIT_USAGE);
+		status = rc == -ECANCELED ? DWELL_EXIT_OK
+					  : dwell_command_fail(&err, DWELL_EXIT_USAGE);
 	filter_opts_release(&opts.filters);
 	return status;
 }

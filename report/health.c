@@ -10,6 +10,7 @@
 
 static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
 {
+	const struct dwell_event_desc *desc;
 	const struct dwell_coverage *row;
 	uint32_t blind_cpu = DWELL_CPU_NONE;
 
@@ -19,7 +20,9 @@ static void read_coverage(const struct dwell_analysis *analysis, struct dwell_he
 			health->blind_cpus++;
 			blind_cpu = row->cpu;
 		}
-		if (!row->kernel_count)
+		/* A clock counts time, not events: what was read of it has no exact count. */
+		desc = dwell_source_event_desc(analysis->source, row->event);
+		if (!row->kernel_count || (desc && desc->is_clock))
 			continue;
 		health->kernel_count += row->kernel_count;
 		health->parsed += row->parsed < row->kernel_count ? row->parsed : row->kernel_count;
@@ -80,6 +83,11 @@ static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 	fn(user, line);
 }
 
+static const char *were(uint64_t count)
+{
+	return count == 1 ? " was" : "s were";
+}
+
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char bytes[TEXT_NUMBER_BYTES];
@@ -100,8 +108,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 	char count[TEXT_NUMBER_BYTES], of[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
 
 	if (health->lost)
-		warn(fn, user, "%s events were lost; %s of thread time is unknown for that",
-		     text_count(count, health->lost),
+		warn(fn, user, "%s event%s lost; %s of thread time is unknown for that",
+		     text_count(count, health->lost), were(health->lost),
 		     text_share(share, health->unknown_ns[DWELL_UNKNOWN_LOST],
 				health->observed_ns));
 	if (health->parsed < health->kernel_count)
@@ -109,8 +117,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     text_share(share, health->parsed, health->kernel_count),
 		     text_count(count, health->kernel_count), text_count(of, health->parsed));
 	if (health->late)
-		warn(fn, user, "%s events came too late to be put in order",
-		     text_count(count, health->late));
+		warn(fn, user, "%s event%s came too late to be put in order",
+		     text_count(count, health->late), text_plural(health->late));
 	if (!health->has_switches)
 		return;
 	if (!health->has_wakings)
@@ -118,8 +126,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     "no wakings were recorded: waits include the wait for a CPU "
 		     "afterwards");
 	else if (health->wakings_dropped)
-		warn(fn, user, "%s wakings were never delivered: runnable is a lower bound",
-		     text_count(count, health->wakings_dropped));
+		warn(fn, user, "%s waking%s never delivered: runnable is a lower bound",
+		     text_count(count, health->wakings_dropped), were(health->wakings_dropped));
 }
 
 void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn fn, void *user)
@@ -132,8 +140,9 @@ void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn f
 	warn_input(health, fn, user);
 	warn_loss(health, fn, user);
 	if (health->contradictions)
-		warn(fn, user, "%s contradictions between events were closed with unknown time",
-		     text_count(count, health->contradictions));
+		warn(fn, user, "%s contradiction%s between events closed with unknown time",
+		     text_count(count, health->contradictions),
+		     text_plural(health->contradictions));
 	for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
 		if (health->unknown_ns[why] > health->observed_ns / 1000)
 			warn(fn, user, "%s: %s, %s of thread time, is unknown",
@@ -161,8 +170,9 @@ void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, vo
 			todo = "; --symfs DIR names a copy of the recorded files";
 		else if (status == DWELL_SYMBOL_NO_MAP_FILE)
 			todo = "; let the runtime write /tmp/perf-PID.map";
-		warn(fn, user, "%s frames have no name: %s%s", text_count(count, frames[status]),
-		     dwell_symbol_status_text(status), todo);
+		warn(fn, user, "%s frame%s no name: %s%s", text_count(count, frames[status]),
+		     frames[status] == 1 ? " has" : "s have", dwell_symbol_status_text(status),
+		     todo);
 	}
 }
 

@@ -41,32 +41,34 @@ static const char *paint_state(unsigned column, const char *text)
 	return strncmp(text, "blocked", 7) ? "\033[35m" : "\033[36m";
 }
 
+/* Adds a part of the first line, two spaces behind the one before. */
+static void origin_add(char *line, size_t line_bytes, const char *before, const char *value)
+{
+	char clean[512];
+	size_t used = strlen(line);
+
+	if (!value || !*value)
+		return;
+	text_clean(clean, sizeof(clean), value, "?");
+	snprintf(line + used, line_bytes - used, "%s%s%s", used ? "  " : "", before, clean);
+}
+
 void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
 {
-	static const char *const keys[] = { "host.name", "kernel.release", "command" };
-	char line[1024], fact[512], number[TEXT_NUMBER_BYTES];
-	size_t used = 0;
+	char line[2048] = "", fitted[2048], window[128], number[TEXT_NUMBER_BYTES];
+	size_t width;
 
-	*line = '\0';
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *value = dwell_analysis_fact(analysis, keys[i]);
-
-		if (!value || !*value)
-			continue;
-		text_clean(fact, sizeof(fact), value, "?");
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s  ",
-					 i == 1 ? "Linux " : "", fact);
-		if (used >= sizeof(line))
-			break;
-	}
-	if (used >= sizeof(line))
-		used = sizeof(line) - 1;
-	snprintf(line + used, sizeof(line) - used, "%s, %s%s", analysis->info.format_name,
+	snprintf(window, sizeof(window), "%s, %s%s", analysis->info.format_name,
 		 text_duration(number, analysis->window_ns),
 		 analysis->info.all_threads ? ", whole system" : "");
-	text_fit(fact, sizeof(fact), line,
-		 text_columns(line) < TABLE_WIDTH ? text_columns(line) : TABLE_WIDTH);
-	fprintf(out, "%s\n", fact);
+	origin_add(line, sizeof(line), "", dwell_analysis_fact(analysis, "host.name"));
+	origin_add(line, sizeof(line), "Linux ", dwell_analysis_fact(analysis, "kernel.release"));
+	origin_add(line, sizeof(line), "", window);
+	/* Last, since it is what may well be too long. */
+	origin_add(line, sizeof(line), "", dwell_analysis_fact(analysis, "command"));
+	width = text_columns(line);
+	text_fit(fitted, sizeof(fitted), line, width < TABLE_WIDTH ? width : TABLE_WIDTH);
+	fprintf(out, "%s\n", fitted);
 }
 
 static void print_averages(const struct dwell_view *view, const struct dwell_summary *summary,
@@ -78,7 +80,7 @@ static void print_averages(const struct dwell_view *view, const struct dwell_sum
 	double window_ns = (double)view->analysis.window_ns;
 
 	fprintf(out, "%s thread%s:", text_count(number, summary->threads),
-		summary->threads == 1 ? "" : "s");
+		text_plural(summary->threads));
 	for (unsigned state = 0; state < DWELL_STATES; state++)
 		fprintf(out, "  %.2f %s",
 			window_ns > 0 ? (double)summary->state_ns[state] / window_ns : 0.0,
@@ -152,34 +154,45 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	if (!rc && !summary->observed_ns)
 		fprintf(out, "no time passed the filters\n");
 	if (!rc && shown < summary->lines.count)
-		fprintf(out, "%s smaller lines: %s\n",
+		fprintf(out, "%s smaller line%s: %s\n",
 			text_count(number, summary->lines.count - shown),
+			text_plural(summary->lines.count - shown),
 			text_share(share, rest_ns, summary->observed_ns));
 	table_release(&table);
 	free(show);
 	return rc;
 }
 
-static void print_asides(const struct dwell_summary *summary, FILE *out)
+static int print_asides(const struct dwell_summary *summary, FILE *out)
 {
 	static const char *const names[SUMMARY_ASIDES] = {
 		[SUMMARY_KERNEL_ASLEEP] = "kernel threads asleep",
 		[SUMMARY_NEVER_RAN] = "threads asleep throughout",
 		[SUMMARY_RECORDER] = "threads of the recorder",
 	};
-	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES], *text = NULL;
 	const char *before = "not listed: ";
+	size_t bytes;
+	FILE *line = open_memstream(&text, &bytes);
 
+	if (!line)
+		return -ENOMEM;
 	for (unsigned i = 0; i < SUMMARY_ASIDES; i++) {
 		if (!summary->asides[i].threads)
 			continue;
-		fprintf(out, "%s%s %s (%s)", before, names[i],
+		fprintf(line, "%s%s %s (%s)", before, names[i],
 			text_count(number, summary->asides[i].threads),
 			text_share(share, summary->asides[i].ns, summary->observed_ns));
 		before = ", ";
 	}
-	if (*before == ',')
-		putc('\n', out);
+	if (fclose(line)) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (*text)
+		text_wrap(out, text);
+	free(text);
+	return 0;
 }
 
 /* ", sampled at 99 Hz" for the events that on-CPU stacks come from. */
@@ -248,6 +261,20 @@ void text_print_warnings(const struct dwell_view *view, const struct dwell_healt
 	dwell_health_symbols(view->symbols, print_warning, out);
 }
 
+/* The commands that tell more of this file. */
+static void print_more(const char *path, FILE *out)
+{
+	char clean[NAME_BYTES], line[3 * NAME_BYTES];
+	const char *name = !strcmp(path, "dwell.data") ? "" : clean;
+
+	text_clean(clean, sizeof(clean), path, "?");
+	if (!strcmp(path, "-"))
+		name = "FILE";
+	snprintf(line, sizeof(line), "more: dwell report threads%s%s, dwell fold --wall%s%s",
+		 *name ? " " : "", name, *name ? " " : "", name);
+	text_wrap(out, line);
+}
+
 int summary_text_print(const struct dwell_view *view, const struct dwell_summary *summary,
 		       const struct dwell_health *health, const char *path, FILE *out)
 {
@@ -259,12 +286,14 @@ int summary_text_print(const struct dwell_view *view, const struct dwell_summary
 	rc = print_lines(view, summary, out);
 	if (rc)
 		return rc;
-	print_asides(summary, out);
+	rc = print_asides(summary, out);
+	if (rc)
+		return rc;
 	putc('\n', out);
 	rc = print_trust(view, health, path, out);
 	if (rc)
 		return rc;
 	text_print_warnings(view, health, out);
-	fprintf(out, "more: dwell report threads, dwell fold --wall\n");
+	print_more(path, out);
 	return 0;
 }

@@ -106,10 +106,8 @@ void text_wrap(FILE *out, const char *text)
 	size_t column = 0;
 
 	while (*text) {
-		size_t bytes = strcspn(text, " "), columns = 0;
+		size_t bytes = strcspn(text, " "), columns = text_columns_of(text, bytes);
 
-		for (size_t i = 0; i < bytes; i++)
-			columns += (text[i] & 0xc0) != 0x80;
 		if (column && column + 1 + columns > TABLE_WIDTH) {
 			fputs("\n  ", out);
 			column = 2;

@@ -3,6 +3,7 @@
  * person reads at a glance. */
 #include "report/text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,26 +53,71 @@ size_t text_clean(char *dst, size_t dst_bytes, const char *src, const char *inva
 	return used;
 }
 
+/* The code point of the well-formed character at p, and its length. */
+static uint32_t utf8_decode(const char *p, size_t *ret_bytes)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t bytes = utf8_bytes(u);
+	uint32_t code = bytes < 2 ? u[0] : u[0] & (0xffu >> (bytes + 1));
+
+	for (size_t i = 1; i < bytes; i++)
+		code = code << 6 | (u[i] & 0x3f);
+	*ret_bytes = bytes ? bytes : 1;
+	return code;
+}
+
+/* Terminals give East Asian characters and pictographs two columns and combining marks none; the C
+ * library's wcwidth() would ask the locale, which is not set. */
+static size_t code_columns(uint32_t code)
+{
+	static const struct {
+		uint32_t first, last, columns;
+	} ranges[] = {
+		{ 0x300, 0x36f, 0 },   { 0x1100, 0x115f, 2 },	{ 0x200b, 0x200f, 0 },
+		{ 0x2e80, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },	{ 0xf900, 0xfaff, 2 },
+		{ 0xfe00, 0xfe0f, 0 }, { 0xfe30, 0xfe6f, 2 },	{ 0xff00, 0xff60, 2 },
+		{ 0xffe0, 0xffe6, 2 }, { 0x1f300, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
+	};
+
+	for (unsigned i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return ranges[i].columns;
+	return 1;
+}
+
+size_t text_columns_of(const char *text, size_t count)
+{
+	size_t columns = 0, bytes;
+
+	for (size_t at = 0; at < count; at += bytes)
+		columns += code_columns(utf8_decode(text + at, &bytes));
+	return columns;
+}
+
 size_t text_columns(const char *text)
 {
-	size_t columns = 0;
-
-	for (; *text; text++)
-		columns += (*text & 0xc0) != 0x80;
-	return columns;
+	return text_columns_of(text, strlen(text));
 }
 
 void text_fit(char *dst, size_t dst_bytes, const char *src, size_t columns)
 {
-	size_t have = text_columns(src), keep = have > columns ? columns - 1 : have, used = 0;
+	bool cut = text_columns(src) > columns;
+	size_t room = cut && columns ? columns - 1 : columns, have = 0, used = 0;
 
-	while (*src && (keep || (*src & 0xc0) == 0x80) && used + 1 < dst_bytes) {
-		if ((*src & 0xc0) != 0x80)
-			keep--;
-		dst[used++] = *src++;
+	while (*src) {
+		size_t bytes, wide = code_columns(utf8_decode(src, &bytes));
+
+		if (have + wide > room || used + bytes >= dst_bytes)
+			break;
+		memcpy(dst + used, src, bytes);
+		used += bytes;
+		have += wide;
+		src += bytes;
 	}
-	if (have > columns && used + 1 < dst_bytes)
+	if (cut && have < columns && used + 1 < dst_bytes) {
 		dst[used++] = '~';
+		have++;
+	}
 	for (; have < columns && used + 1 < dst_bytes; have++)
 		dst[used++] = ' ';
 	dst[used] = '\0';

@@ -15,10 +15,12 @@ enum { TEXT_NUMBER_BYTES = 40 };
  * the number of bytes written. */
 size_t text_clean(char *dst, size_t dst_bytes, const char *src, const char *invalid);
 
-/* How many columns valid UTF-8 takes, one per character. */
+/* How many columns of a terminal valid UTF-8 takes: two for a wide character, none for a combining
+ * mark, else one. */
 size_t text_columns(const char *text);
+size_t text_columns_of(const char *text, size_t count);
 
-/* Pads or shortens (with "~" at the end) valid UTF-8 to exactly `columns` characters. */
+/* Pads or shortens (with "~" at the end) valid UTF-8 to exactly `columns` columns. */
 void text_fit(char *dst, size_t dst_bytes, const char *src, size_t columns);
 
 /* "740 ns", "12 us", "48 ms", "2.1 s", "3 min 20 s", "2 h 5 min": never rounded up to a unit that
@@ -27,6 +29,12 @@ char *text_duration(char dst[TEXT_NUMBER_BYTES], uint64_t ns);
 
 /* "5,210". Returns dst. */
 char *text_count(char dst[TEXT_NUMBER_BYTES], uint64_t count);
+
+/* What makes a noun agree with its count: "s", or "" for one. */
+static inline const char *text_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 /* "1.2 MB" (powers of 1000). Returns dst. */
 char *text_bytes(char dst[TEXT_NUMBER_BYTES], uint64_t bytes);

@@ -153,9 +153,11 @@ echo
 	>/dev/null 2>&1
 row 'fold --wall' 'events/s' 'user s, peak KiB'
 for name in data data4; do
-	events=$("$DWELL" dump "$work/$name" 2>/dev/null | grep -cE '\b(switch|switch-in|switch-out|waking)\b')
+	events=$("$DWELL" report threads --json "$work/$name" 2>/dev/null |
+		grep -oE '"parsed": *[0-9]+' | sed 's|.*:||' | awk '{n += $1} END {print n + 0}')
 	for ((i = 0; i < ROUNDS; i++)); do
-		"$programs/usage" "$work/usage.$name" "$DWELL" fold --wall "$work/$name" >/dev/null
+		"$programs/usage" "$work/usage.$name" "$DWELL" fold --wall "$work/$name" \
+			>/dev/null 2>&1
 	done
 	user=$(median "$work/usage.$name")
 	row "$name ($events events)" "$(awk -v e="$events" -v t="$user" \

@@ -96,7 +96,7 @@ cat >"$root/init" <<'EOF'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp DWELL=/bin/dwell WORKLOADS=/bin OUT=/tmp DWELL_LIMIT=120
-export UNSHARE=/bin/unshare-full
+export UNSHARE=/bin/unshare-full VERIFY_SLOW=5
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
@@ -117,7 +117,7 @@ chmod +x "$root/init"
 echo "# $(basename "$kernel"), $(du -h "$cache/initramfs.gz" | cut -f1) initramfs"
 timeout -k 5 "$BOOT_LIMIT" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 1G -nographic \
 	-no-reboot -nodefaults -serial stdio -monitor none -kernel "$kernel" \
-	-initrd "$cache/initramfs.gz" -append 'console=ttyS0 quiet panic=-1 rdinit=/init' \
+	-initrd "$cache/initramfs.gz" -append 'console=ttyS0 loglevel=4 softlockup_all_cpu_backtrace=1 panic=-1 rdinit=/init' \
 	</dev/null 2>&1 | tr -d '\r' >"$cache/console.log"
 
 claims=$(grep -aE '^(ok|not ok|skip) - |^# ' "$cache/console.log" |

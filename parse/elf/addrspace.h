@@ -15,7 +15,7 @@
 struct dwell_mapping {
 	uint64_t start, end;  /* [start, end) */
 	uint64_t file_offset; /* of start */
-	uint32_t file;        /* index in the file table */
+	uint32_t file;	      /* index in the file table */
 };
 
 struct dwell_addrspaces; /* opaque: all processes */
@@ -33,7 +33,7 @@ struct dwell_mmap {
 	uint64_t inode, inode_generation;
 	const uint8_t *build_id; /* NULL = not told */
 	uint8_t build_id_bytes;
-	const char *path;        /* as the kernel writes it: "//anon", "[vdso]", "/usr/lib/..." */
+	const char *path; /* as the kernel writes it: "//anon", "[vdso]", "/usr/lib/..." */
 };
 
 /* Adds an executable mapping and makes its process known. What memory it is decides the kind of its
@@ -53,8 +53,8 @@ void dwell_addrspaces_exit(struct dwell_addrspaces *spaces, int32_t pid);
 
 /* Reads the executable lines of /proc/PID/maps (proc_root = "/proc"). 0, -ENOMEM, or -errno when
  * the process is gone or may not be read. Replaces what was known of pid. */
-int dwell_addrspaces_read_proc(struct dwell_addrspaces *spaces, const char *proc_root,
-			       int32_t pid, struct dwell_err *err);
+int dwell_addrspaces_read_proc(struct dwell_addrspaces *spaces, const char *proc_root, int32_t pid,
+			       struct dwell_err *err);
 
 /* Is the process known? A process never heard of should be read from /proc once. */
 bool dwell_addrspaces_known(const struct dwell_addrspaces *spaces, int32_t pid);

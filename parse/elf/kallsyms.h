@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel addresses become {file, offset} and names, on the recording machine: /proc/kallsyms (image,
- * modules, BPF programs) read into a sorted table. */
+/* Kernel addresses become {file, offset} and names, on the recording machine: /proc/kallsyms
+ * (image, modules, BPF programs) read into a sorted table. */
 #ifndef DWELL_PARSE_ELF_KALLSYMS_H
 #define DWELL_PARSE_ELF_KALLSYMS_H
 
@@ -15,9 +15,9 @@ struct dwell_kernel_symbol {
 	/* [start, end): end = next symbol; where that is of another module, the end of the page.
 	 * Of several names for one address the same is taken as in user files (symbols.h). */
 	uint64_t start, end;
-	const char *name;    /* raw */
-	const char *module;  /* "" for the kernel image; else "ext4", "bpf", "__builtin__ftrace" */
-	uint64_t base;       /* lowest symbol of its module; _text for the image */
+	const char *name;   /* raw */
+	const char *module; /* "" for the kernel image; else "ext4", "bpf", "__builtin__ftrace" */
+	uint64_t base;	    /* lowest symbol of its module; _text for the image */
 };
 
 /* Reads text in the form of /proc/kallsyms. 0, -ENOMEM or -errno with err set. When all addresses
@@ -34,8 +34,8 @@ uint64_t dwell_kallsyms_text(const struct dwell_kallsyms *syms);
 bool dwell_kallsyms_find(const struct dwell_kallsyms *syms, uint64_t address,
 			 struct dwell_kernel_symbol *ret);
 
-/* The first function of that name (of the image before modules): true and *ret. Linear: callers keep what
- * they found. */
+/* The first function of that name (of the image before modules): true and *ret. Linear: callers
+ * keep what they found. */
 bool dwell_kallsyms_find_name(const struct dwell_kallsyms *syms, const char *name,
 			      struct dwell_kernel_symbol *ret);
 

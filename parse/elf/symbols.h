@@ -14,13 +14,13 @@
 /* Why a frame has no name. */
 enum dwell_symbol_status {
 	DWELL_SYMBOL_OK = 0,
-	DWELL_SYMBOL_NO_MAPPING,   /* no file mapped at that address when it was recorded */
-	DWELL_SYMBOL_NO_FILE,      /* the file cannot be opened here */
-	DWELL_SYMBOL_CHANGED,      /* the file here has another build id or inode */
-	DWELL_SYMBOL_STRIPPED,     /* no symbol covers the address */
-	DWELL_SYMBOL_KPTR,         /* kernel addresses were hidden (kptr_restrict) */
-	DWELL_SYMBOL_NO_MAP_FILE,  /* JIT code without a perf-PID.map entry */
-	DWELL_SYMBOL_BAD_FILE,     /* not a usable ELF file */
+	DWELL_SYMBOL_NO_MAPPING,  /* no file mapped at that address when it was recorded */
+	DWELL_SYMBOL_NO_FILE,	  /* the file cannot be opened here */
+	DWELL_SYMBOL_CHANGED,	  /* the file here has another build id or inode */
+	DWELL_SYMBOL_STRIPPED,	  /* no symbol covers the address */
+	DWELL_SYMBOL_KPTR,	  /* kernel addresses were hidden (kptr_restrict) */
+	DWELL_SYMBOL_NO_MAP_FILE, /* JIT code without a perf-PID.map entry */
+	DWELL_SYMBOL_BAD_FILE,	  /* not a usable ELF file */
 	DWELL_SYMBOL_STATUSES
 };
 
@@ -44,7 +44,7 @@ struct dwell_symbols; /* opaque */
 
 struct dwell_symbols_options {
 	const char *symfs; /* prefix for file paths; NULL = none */
-	bool raw;          /* do not demangle */
+	bool raw;	   /* do not demangle */
 };
 
 /* Tables are borrowed and may grow meanwhile. NULL when out of memory. */
@@ -72,8 +72,8 @@ struct dwell_symbol_failure {
 const struct dwell_symbol_failure *dwell_symbols_failure(struct dwell_symbols *symbols,
 							 uint32_t index);
 
-/* Demangles a C++ or Rust name, without parameters and clone suffixes: a malloc'd string, or NULL if
- * it is not a mangled name, longer than 4,096 bytes, or readable only at more than 16 KiB. */
+/* Demangles a C++ or Rust name, without parameters and clone suffixes: a malloc'd string, or NULL
+ * if it is not a mangled name, longer than 4,096 bytes, or readable only at more than 16 KiB. */
 char *dwell_demangle(const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "parse/event.h"
+#include "lib/task.h"
 
 /* Where a number stands in the raw bytes. */
 struct dwell_tracepoint_field {

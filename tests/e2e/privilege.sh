@@ -24,7 +24,7 @@ as_nobody()
 
 as_nobody record -o data -a -d 0.3
 claim "nobody may not record the system: exit 3 (got $status)" [ "$status" = 3 ]
-claim 'and is told what is missing' grep -qE 'perf_event_paranoid|CAP_PERFMON' "$work/err"
+claim 'and is told what is missing' grep -qE 'perf_event_paranoid|CAP_PERFMON|tracefs' "$work/err"
 as_nobody record -o data -p 1 -d 0.3
 claim "nobody may not record process 1: exit 3 (got $status)" [ "$status" = 3 ]
 
@@ -32,7 +32,7 @@ as_nobody record -o own -- sh -c 'exit 5'
 case $status in
 5)
 	claim 'a recording with less says what is missing' \
-		grep -qE 'perf_event_paranoid|CAP_PERFMON' "$work/err"
+		grep -qE 'perf_event_paranoid|CAP_PERFMON|tracefs' "$work/err"
 	verified own own
 	# With privileges to gain, unlike above: the kernel stops observing at the exec.
 	timeout -k 5 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/home/dwell" \
@@ -43,7 +43,7 @@ case $status in
 	verified setuid setuid
 	;;
 3)
-	claim 'a refusal says what is missing' grep -qE 'perf_event_paranoid|CAP_PERFMON' "$work/err"
+	claim 'a refusal says what is missing' grep -qE 'perf_event_paranoid|CAP_PERFMON|tracefs' "$work/err"
 	;;
 *)
 	not_ok "nobody records a command of its own: the command's status, or 3 (got $status)"

@@ -8,17 +8,19 @@ need_root 'every workload is recorded as it was'
 
 TRUTH=$work/truth
 export TRUTH
-for workload in ${TRUTH_WORKLOADS:-sleep mutex condvar pipe epoll io faults compute spinners short \
-	forks reuse exitblocked threadexec pidns}; do
+for command in sleep mutex condvar pipe 'pipe 20000 0' 'pipe 20000 1' epoll io faults compute spinners \
+	short forks reuse exitblocked threadexec pidns; do
+	workload=${command%% *}
 	rm -f "$TRUTH"
 	if [ "$workload" = reuse ] && ! [ -w /proc/sys/kernel/ns_last_pid ]; then
 		skip "$workload" 'this kernel has no ns_last_pid'
 		continue
 	fi
-	dwell record -q -o "$work/data" -- "$WORKLOADS/$workload"
+	# shellcheck disable=SC2086 # several words
+	dwell record -q -o "$work/data" -- "$WORKLOADS"/$command
 	if [ "$status" != 0 ]; then
-		not_ok "$workload: recorded (exit status $status)"
+		not_ok "$command: recorded (exit status $status)"
 		continue
 	fi
-	verified "$workload" "$work/data" "$TRUTH"
+	verified "$command" "$work/data" "$TRUTH"
 done

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "parse/source_impl.h"
 #include "report/json.h"
 #include "report/short_stack.h"
 #include "report/summary.h"
@@ -92,7 +93,7 @@ static void test_summary_text(void **state)
 		"not listed: kernel threads asleep 1 (20%), threads of the recorder 1 (20%)\n"
 		"\n"
 		"lost 0, coverage not known, x?y\n"
-		"more: dwell report threads, dwell fold --wall\n");
+		"more: dwell report threads x?y, dwell fold --wall x?y\n");
 	for (line = text; (end = strchr(line, '\n')) != NULL; line = end + 1)
 		assert_true(end - line <= 100);
 	free(text);
@@ -335,6 +336,68 @@ static void test_warnings(void **state)
 	free(text);
 }
 
+/* One of anything is not many. */
+static void test_warnings_of_one(void **state)
+{
+	struct dwell_health health = { .finished = true,
+				       .has_switches = true,
+				       .has_wakings = true,
+				       .lost = 1,
+				       .late = 1,
+				       .wakings_dropped = 1,
+				       .contradictions = 1 };
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	dwell_health_warnings(&health, collect_warning, out);
+	fclose(out);
+	assert_string_equal(text, "1 event was lost; 0% of thread time is unknown for that\n"
+				  "1 event came too late to be put in order\n"
+				  "1 waking was never delivered: runnable is a lower bound\n"
+				  "1 contradiction between events closed with unknown time\n");
+	free(text);
+}
+
+/* Samples of a clock are no events that were counted. */
+static void test_coverage(void **state)
+{
+	const struct dwell_coverage rows[] = {
+		{ .event = 0, .kernel_count = 1000, .parsed = 10 },
+		{ .event = 1, .kernel_count = 100, .parsed = 90 },
+		{ .event = 1, .cpu = 1, .kernel_count = 100, .parsed = 101 },
+		{ .event = 1, .cpu = 2, .parsed = 5 }
+	};
+	struct dwell_source *source = source_new();
+	struct filter_opts opts = { 0 };
+	struct dwell_health health;
+	struct dwell_view view;
+	struct synth s;
+
+	(void)state;
+	assert_non_null(source);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(dwell_array_grow(&source->events), 0);
+		source->events.data[source->events.count++] =
+			(struct dwell_event_desc){ .is_clock = i == 0 };
+	}
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(dwell_array_grow(&source->coverage), 0);
+		source->coverage.data[source->coverage.count++] = rows[i];
+	}
+	build_server(&s);
+	synth_view(&s, &opts, DWELL_BY_THREAD, &view);
+	view.analysis.source = source;
+	dwell_health_read(&view.analysis, &health);
+	view.analysis.source = NULL;
+	assert_int_equal(health.kernel_count, 200);
+	assert_int_equal(health.parsed, 190);
+	dwell_source_close(source);
+	dwell_view_release(&view);
+	synth_release(&s);
+}
+
 /* Each of these alone is a loss to --strict. */
 static void test_strict(void **state)
 {
@@ -462,6 +525,14 @@ static void test_fit(void **state)
 	assert_string_equal(text, "\xc3\xa9~");
 	text_fit(text, sizeof(text), "ab", 4);
 	assert_string_equal(text, "ab  ");
+	/* Wide characters take two columns, combining marks none. */
+	text_fit(text, sizeof(text), "\xe6\x97\xa5\xe6\x9c\xac", 5);
+	assert_string_equal(text, "\xe6\x97\xa5\xe6\x9c\xac ");
+	text_fit(text, sizeof(text), "\xe6\x97\xa5\xe6\x9c\xac", 3);
+	assert_string_equal(text, "\xe6\x97\xa5~");
+	text_fit(text, sizeof(text), "\xe6\x97\xa5\xe6\x9c\xac", 2);
+	assert_string_equal(text, "~ ");
+	assert_int_equal(text_columns("e\xcc\x81\xf0\x9f\x8e\x89"), 3);
 	/* Never half a character. */
 	assert_int_equal(text_clean(text, 3, "a\xc3\xa9", "?"), 1);
 	assert_string_equal(text, "a");
@@ -510,12 +581,20 @@ static void test_time_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary_text), cmocka_unit_test(test_summary_sums),
-		cmocka_unit_test(test_threads_json), cmocka_unit_test(test_summary_json),
-		cmocka_unit_test(test_threads_text), cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_strict),	     cmocka_unit_test(test_short_stack),
-		cmocka_unit_test(test_durations),    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_fit),	     cmocka_unit_test(test_time_range),
+		cmocka_unit_test(test_summary_text),
+		cmocka_unit_test(test_summary_sums),
+		cmocka_unit_test(test_threads_json),
+		cmocka_unit_test(test_summary_json),
+		cmocka_unit_test(test_threads_text),
+		cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_warnings_of_one),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_short_stack),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_time_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,7 +320,7 @@ static void every_kind_cpu(struct recorder *rec, uint64_t t)
 	put(rec, 1, (struct trace_record){ .time_ns = t + 17, .kind = DWELL_REC_OUT, .tid = 12 });
 	put(rec, 1,
 	    (struct trace_record){
-		    .time_ns = t + 80, .kind = DWELL_REC_GAP, .value = t + 17, .lost = 5 });
+		    .time_ns = t + 17, .kind = DWELL_REC_GAP, .value = t + 80, .lost = 5 });
 	put(rec, 1,
 	    (struct trace_record){ .time_ns = t + 90,
 				   .kind = DWELL_REC_WAKEUP_NEW,
@@ -353,13 +353,13 @@ static void every_kind_side(struct recorder *rec, uint64_t t)
 		state.u.state.args[i] = UINT64_MAX - (uint64_t)i;
 	assert_int_equal(trace_writer_thread(w, t + 1, &thread), 0);
 	assert_int_equal(trace_writer_cpu(w, t + 2, 1, DWELL_WITNESS_BOTH, true), 0);
-	assert_int_equal(trace_writer_state(w, 10, &state), 0);
+	assert_int_equal(trace_writer_state(w, state.time_ns, 10, &state.u.state, state.stack), 0);
 	state.time_ns = t + 95;
 	state.stack = 0;
 	state.u.state.phase = DWELL_PHASE_STOP;
 	state.u.state.syscall = -1;
 	state.u.state.stable = false;
-	assert_int_equal(trace_writer_state(w, 11, &state), 0);
+	assert_int_equal(trace_writer_state(w, state.time_ns, 11, &state.u.state, state.stack), 0);
 	assert_int_equal(trace_writer_fork(w, t + 85, 13, 13, 12, true), 0);
 	assert_int_equal(trace_writer_comm(w, t + 91, 13, string(rec, "sh\n"), true), 0);
 	assert_int_equal(trace_writer_cgroup(w, t + 92, 13, string(rec, "/other")), 0);
@@ -380,13 +380,13 @@ static const char *const every_kind_lines[] = {
 	"15 1 out 11.1 preempted none |/bin/app+10|[kernel]+20",
 	"16 1 in 12.1 none",
 	"17 1 out 12.1 none",
+	"80 1 gap none from 17 5",
 	"20 0 sample 10.1 0 1000 |/bin/app+10|[kernel]+20",
 	"30 0 sample 11.1 1 77",
 	"40 0 waking 11.1 by 10.1 0 at 1 |/bin/app+10|[kernel]+20",
 	"50 0 waking 11.1 by 12.1 2 at 0",
 	"60 0 switch 10.1 R+ >11.1 |/bin/app+10|[kernel]+20",
 	"70 0 switch 12.1 D >0.1",
-	"80 1 gap none from 17 5",
 	"85 -1 fork 13.1 of 12.1",
 	"90 1 new 13.1 by 12.1 0 at 1",
 	"91 -1 comm 13.1 sh\n exec",

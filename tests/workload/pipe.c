@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two threads pass one byte to and fro over pipes, 20,000 times (or argv[1]) on any CPU: many
-// switches, so that an error of microseconds in each would show.
+// Two threads pass one byte to and fro over pipes, 20,000 times (or argv[1]) on any CPU, or on CPU
+// argv[2]: many switches, so that an error of microseconds in each would show.
 #include "truth.h"
 
 static int there[2], back[2], rounds = 20000;
@@ -42,6 +42,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		rounds = atoi(argv[1]);
+	if (argc > 2)
+		truth_pin(atoi(argv[2]));
 	if (pipe(there) || pipe(back))
 		truth_die("pipe");
 	x = truth_thread(ping, &a);

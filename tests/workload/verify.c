@@ -24,7 +24,9 @@ struct thread {
 
 struct check {
 	const char *name;
-	json_object *threads; /* borrowed from the document */
+	json_object *threads;	 /* borrowed from the document */
+	int64_t hidden_switches; /* that the kernel kept from the rings, as the report says */
+	int64_t thread_unknown;	 /* of the line's thread */
 	bool failed;
 };
 
@@ -82,18 +84,28 @@ static struct thread find(const struct check *check, const char *tid, const char
 	return sum;
 }
 
+/* What is small on a real machine is not on an emulated one: VERIFY_SLOW times as much. */
+static int64_t slow(int64_t ns)
+{
+	const char *factor = getenv("VERIFY_SLOW");
+
+	return factor ? ns * strtol(factor, NULL, 10) : ns;
+}
+
 /* max(1 ms, 0.5 %) of the value, and so much a switch. */
 static int64_t tolerance_ns(int64_t value_ns, int64_t switches, int64_t switch_ns)
 {
-	int64_t share = value_ns / 200;
+	int64_t share = value_ns / 200, least = slow(MS);
 
-	return (share > MS ? share : MS) + switches * switch_ns;
+	return (share > least ? share : least) + switches * slow(switch_ns);
 }
 
 static void near(struct check *check, const char *who, const char *what, int64_t got,
 		 int64_t expected, int64_t tolerance)
 {
-	claim(check, llabs(got - expected) <= tolerance,
+	/* What is unknown may have been this. */
+	claim(check,
+	      got <= expected + tolerance && got + check->thread_unknown >= expected - tolerance,
 	      "%s: %s %" PRId64 " is %" PRId64 " within %" PRId64, who, what, got, expected,
 	      tolerance);
 }
@@ -114,6 +126,14 @@ static int64_t noun_ns(const struct thread *thread, const char *noun)
 			return nouns[i].ns;
 	fprintf(stderr, "verify: no noun '%s'\n", noun);
 	exit(3);
+}
+
+/* Some kernels keep switches of single tasks from every perf ring (Documentation/design.md,
+ * "Witnesses"). That is found and said, and costs whoever ran before or after such a task a little
+ * unknown time; where nothing was found missing nothing may be unknown. */
+static int64_t hidden_slack_ns(const struct check *check, const struct thread *thread)
+{
+	return check->hidden_switches ? thread->observed / 20 + 25 * MS : 0;
 }
 
 /* NOUN_min_ns, NOUN_max_ns, NOUN_share_min. Waits are bounded by calls that take some time on a
@@ -143,10 +163,10 @@ static void check_bound(struct check *check, const char *who, const struct threa
 	got = noun_ns(thread, noun);
 	slack = strcmp(noun, "unknown")
 			? tolerance_ns(limit, thread->switches + thread->found, 12000)
-			: 0;
+			: hidden_slack_ns(check, thread);
 	if (strstr(key, "_min_ns"))
-		claim(check, got >= limit - slack, "%s: %s %" PRId64 " >= %" PRId64, who, noun, got,
-		      limit);
+		claim(check, got + thread->unknown >= limit - slack,
+		      "%s: %s %" PRId64 " >= %" PRId64, who, noun, got, limit);
 	else
 		claim(check, got <= limit + slack, "%s: %s %" PRId64 " <= %" PRId64, who, noun, got,
 		      limit);
@@ -161,7 +181,7 @@ static void check_key(struct check *check, const char *who, const struct thread 
 
 	if (!strcmp(key, "time_enabled_ns"))
 		near(check, who, "on-CPU time", thread->on_cpu, ns,
-		     tolerance_ns(ns, switches, 1500) + (n - 1) * 300000);
+		     tolerance_ns(ns, switches, 1500) + (n - 1) * slow(300000));
 	else if (!strcmp(key, "schedstat_run_ns"))
 		near(check, who, "schedstat's run time", thread->on_cpu, ns,
 		     tolerance_ns(ns, switches, 12000));
@@ -169,7 +189,7 @@ static void check_key(struct check *check, const char *who, const struct thread 
 		near(check, who, "schedstat's wait", thread->runnable, ns,
 		     tolerance_ns(ns, switches, 12000));
 	else if (!strcmp(key, "schedstat_switches"))
-		near(check, who, "switches", thread->switches, ns, 2 * n);
+		near(check, who, "switches", thread->switches, ns, 2 * n + check->hidden_switches);
 	else
 		check_bound(check, who, thread, key, value);
 }
@@ -188,6 +208,7 @@ static void check_line(struct check *check, char *line)
 		return;
 	who = group ? first : second;
 	thread = find(check, group ? "-" : first, who);
+	check->thread_unknown = thread.unknown;
 	claim(check, thread.found == (group ? atoi(second) : 1), "%s: found %d time(s), of %s", who,
 	      thread.found, group ? second : "1");
 	if (!thread.found)
@@ -292,6 +313,7 @@ int main(int argc, char **argv)
 		printf("%" PRId64 "\n", member(root, key));
 		return 0;
 	}
+	check.hidden_switches = member(root, "contradictions");
 	observed = check_books(&check);
 	if (optind + 1 < argc)
 		check_truth(&check, argv[optind + 1]);

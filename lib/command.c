@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* Results become files that are known to be written, errors become one line and a status. */
-#include "report/command.h"
+#include "lib/command.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
-int command_fail(const struct dwell_err *err, int status)
+int dwell_command_fail(const struct dwell_err *err, int status)
 {
 	fprintf(stderr, "dwell: %s\n", err->msg);
 	return status;
 }
 
-int command_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
+int dwell_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
 {
 	/* A reader that has seen enough (`| head`) ends us quietly, even where the parent ignores
 	 * SIGPIPE and hands that on. */
@@ -25,7 +25,7 @@ int command_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
 	return *ret_out ? 0 : dwell_err_sys(err, -errno, "cannot write '%s'", path);
 }
 
-int command_output_close(FILE *out, const char *path, struct dwell_err *err)
+int dwell_output_close(FILE *out, const char *path, struct dwell_err *err)
 {
 	bool failed = ferror(out);
 	int cause = 0;

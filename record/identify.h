@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What can only be learnt while the recorded processes live: build ids of the files they run, and
+ * names of the code they made. Learnt once per file and frame, and put into the trace. */
+#ifndef DWELL_RECORD_IDENTIFY_H
+#define DWELL_RECORD_IDENTIFY_H
+
+#include <stdint.h>
+
+#include "lib/array.h"
+#include "parse/elf/addrspace.h"
+#include "parse/stack.h"
+#include "record/trace_writer.h"
+
+struct identify_code {
+	uint32_t frame;
+	int32_t pid;
+	uint64_t address;
+};
+
+/* Zero-initialised, with the borrowed members set, it is ready. */
+struct identify {
+	struct dwell_strings *strings;
+	struct dwell_stacks *stacks;
+	struct trace_writer *writer;
+	DWELL_ARRAY(uint8_t) looked_at;		/* by file id */
+	DWELL_ARRAY(struct identify_code) code; /* run-time code without a name yet */
+};
+
+void identify_release(struct identify *identify);
+
+/* A frame in a mapping of pid was met for the first time. 0 or -ENOMEM. */
+int identify_frame(struct identify *identify, int32_t pid, const struct dwell_mapping *map,
+		   uint32_t frame);
+
+/* Names the run-time code of pid from its perf-PID.map (pid -1 = of all processes): before the
+ * process is gone, and at the end. 0 or -ENOMEM. */
+int identify_code_of(struct identify *identify, int32_t pid);
+
+#endif
