@@ -22,6 +22,7 @@ struct fixture {
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
+	struct identify identify; /* its writer writes to nowhere */
 	struct chains *chains;
 	char text[4096];
 };
@@ -51,7 +52,11 @@ static int setup(void **state)
 	f->spaces = dwell_addrspaces_new(f->strings, f->stacks);
 	*state = f;
 	if (!f->strings || !f->stacks || !f->spaces ||
-	    chains_new(f->strings, f->stacks, f->spaces, &f->chains, &err))
+	    trace_writer_open("/dev/null", 1, f->strings, f->stacks, &f->identify.writer, &err))
+		return -1;
+	f->identify.strings = f->strings;
+	f->identify.stacks = f->stacks;
+	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, &f->chains, &err))
 		return -1;
 	map(f, START, "/bin/a");
 	return 0;
@@ -62,6 +67,8 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	chains_free(f->chains);
+	trace_writer_close(f->identify.writer);
+	identify_release(&f->identify);
 	dwell_addrspaces_free(f->spaces);
 	dwell_stacks_free(f->stacks);
 	dwell_strings_free(f->strings);
