@@ -122,22 +122,41 @@ static void mistakes_name_the_word(void **state)
 	assert_message("--all=5", "option '--all=5' takes no value; see 'dwell test --help'");
 }
 
+/* The column of what, in a text where `before` stands at the beginning of its line or of the one
+ * above. */
+static size_t column(const char *text, const char *before, const char *what)
+{
+	const char *at = strstr(text, before), *line;
+
+	assert_non_null(at);
+	assert_int_equal(at[-1], '\n');
+	line = at;
+	at = strstr(at, what);
+	assert_non_null(at);
+	for (const char *p = line; p < at; p++)
+		line = *p == '\n' ? p + 1 : line;
+	assert_true(at - line < 80);
+	return (size_t)(at - line);
+}
+
 static void help_has_every_option(void **state)
 {
 	char *text = NULL;
-	size_t bytes;
+	size_t bytes, help;
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
 	assert_non_null(out);
 	dwell_opt_help(out, opts, &usage);
 	fclose(out);
-	assert_non_null(strstr(text, "usage: dwell test [OPTION]...\n\nTests.\n"));
-	assert_non_null(strstr(text, "\n  -a, --all                   everything\n"));
-	assert_non_null(strstr(text, "\n  -o, --output FILE           where to\n"));
-	assert_non_null(strstr(text, "\n      --long-only N           no letter\n"));
-	assert_non_null(strstr(text, "VALUE\n                              in two lines\n"));
-	assert_non_null(strstr(text, "\n  -h, --help                  this text\n"));
+	assert_ptr_equal(strstr(text, "usage: dwell test [OPTION]...\n\nTests.\n"), text);
+	help = column(text, "  -a, --all ", "everything\n");
+	assert_int_equal(column(text, "  -o, --output FILE ", "where to\n"), help);
+	assert_int_equal(column(text, "      --long-only N ", "no letter\n"), help);
+	assert_int_equal(column(text, "      --an-option-with-a-rather-long-name VALUE\n",
+				"in two lines\n"),
+			 help);
+	assert_int_equal(column(text, "  -h, --help ", "this text\n"), help);
 	free(text);
 }
 
