@@ -174,6 +174,10 @@ void dwell_short_stack(const struct dwell_names *names, uint32_t node, char *dst
 		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
 	if (s.users)
 		append_names(&s, s.user, s.users, dst, dst_bytes);
+	else if (s.syscall &&
+		 !s.fault) /* only glue above it: the call says more than its insides */
+		append(dst, dst_bytes, syscall_of(s.syscall),
+		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
 	else if (s.kernels)
 		append_names(&s, s.kernel, s.kernels, dst, dst_bytes);
 	else if (s.leaf)
