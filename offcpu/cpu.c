@@ -79,8 +79,11 @@ static struct slot *cpu_runner(struct dwell_timeline *tl, const struct cpu *cpu)
 static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
 {
 	uint64_t from_ns = cpu->evidence_ns > cpu->since_ns ? cpu->evidence_ns : cpu->since_ns;
-	struct slot *slot = cpu_runner(tl, cpu);
+	struct slot *slot;
 
+	if (cpu->in_due && cpu->current < CPU_UNKNOWN) /* the switch before told of its coming */
+		slot_in(tl, cpu->current, cpu, cpu->since_ns, DWELL_WITNESS_TRACEPOINT);
+	slot = cpu_runner(tl, cpu);
 	cpu_book(cpu, from_ns);
 	cpu->current = CPU_OTHER;
 	cpu->in_due = false;
