@@ -111,10 +111,14 @@ static int fold(const struct fold_opts *opts)
 		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
 	} else {
 		dwell_health_read(&view.analysis, &health);
-		dwell_health_warnings(&health, dwell_warn, stderr);
-		dwell_health_symbols(view.symbols, dwell_warn, stderr);
-		if (opts->filters.strict && dwell_health_lossy(&health))
-			status = DWELL_EXIT_LOSS;
+		status = dwell_health_status(&health, opts->filters.strict);
+		if (health.damaged) { /* what else there is to say is small beside that */
+			fprintf(stderr, "dwell: the file is damaged: what stands before the damage "
+					"is folded\n");
+		} else {
+			dwell_health_warnings(&health, dwell_warn, stderr);
+			dwell_health_symbols(view.symbols, dwell_warn, stderr);
+		}
 	}
 	dwell_view_release(&view);
 	return status;
