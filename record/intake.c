@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Ring records become trace records: in each pass the side rings' records are taken in between the
- * events by time, so that every mapping, name and birth older than an event is known before it. */
+/* Ring records become trace records: each pass takes what was stamped before it began, in time
+ * order, so that every mapping, name, birth and death older than an event is known before it. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "record/recording.h"
 
 enum {
-	RELEASE_EVERY = 64,  /* records, until their space is given back */
 	FLUSH_EVERY = 1024,  /* records, until the buffers are looked at */
 	BREAKS_MIN = 2,	     /* missed switch-ins that turn SWITCH records on, ... */
 	BREAKS_SHARE = 1000, /* ... if they are one in so many switches */
@@ -28,19 +27,6 @@ uint64_t recording_now_ns(const struct recording *rec)
 uint64_t recording_horizon_ns(const struct recording *rec)
 {
 	return rec->last_pass_ns > SETTLE_NS ? rec->last_pass_ns - SETTLE_NS : 0;
-}
-
-/* The time of a record: second field of a sample, last of a trailer (both begin with TID, TIME). */
-static uint64_t record_time(const struct perf_event_header *record)
-{
-	const uint8_t *bytes = (const uint8_t *)record;
-	uint64_t time_ns = 0;
-
-	if (record->type == PERF_RECORD_SAMPLE && record->size >= 24)
-		memcpy(&time_ns, bytes + 16, 8);
-	else if (record->type != PERF_RECORD_SAMPLE && record->size >= 24)
-		memcpy(&time_ns, bytes + record->size - 8, 8);
-	return time_ns;
 }
 
 static uint32_t trailer_tid(const struct perf_event_header *record)
@@ -493,91 +479,64 @@ static int take_main(struct recording *rec, uint32_t cpu, const struct perf_even
 	return rc;
 }
 
-/* Takes a CPU's events stamped before before_ns. */
-static int drain_main(struct recording *rec, uint32_t cpu, uint64_t before_ns)
+static int take_side(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
+		     uint64_t time_ns)
 {
-	struct ring *ring = &rec->events.cpus[cpu].main;
-	const struct perf_event_header *record;
-	int rc = 0;
-
-	if (!ring->page)
-		return 0;
-	for (uint32_t n = 1; !rc && (record = ring_peek(ring)); n++) {
-		uint64_t time_ns = record_time(record);
-
-		if (time_ns >= before_ns)
-			break;
-		rc = take_main(rec, cpu, record, time_ns);
-		ring_consume(ring, record);
-		if (n % RELEASE_EVERY == 0)
-			ring_release(ring);
-		if (!rc && n % FLUSH_EVERY == 0 && trace_writer_full(rec->writer))
-			rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
-	}
-	ring_release(ring);
-	if (ring->broken && !rc)
-		rc = dwell_err_set(&rec->err, -EBADMSG, "the ring buffer of CPU %u is corrupt",
-				   cpu);
-	return rc;
-}
-
-/* The CPU whose side ring has the earliest record; false when all are empty. */
-static bool side_first(struct recording *rec, uint32_t *ret_cpu, uint64_t *ret_time_ns)
-{
-	bool found = false;
-
-	for (uint32_t cpu = 0; cpu < rec->events.cpu_count; cpu++) {
-		struct ring *ring = &rec->events.cpus[cpu].side;
-		const struct perf_event_header *record = ring->page ? ring_peek(ring) : NULL;
-		uint64_t time_ns = record ? record_time(record) : 0;
-
-		if (!record || (found && time_ns >= *ret_time_ns))
-			continue;
-		found = true;
-		*ret_cpu = cpu;
-		*ret_time_ns = time_ns;
-	}
-	return found;
-}
-
-static int take_side(struct recording *rec, uint32_t cpu, uint64_t time_ns)
-{
-	struct ring *ring = &rec->events.cpus[cpu].side;
-	const struct perf_event_header *record = ring_peek(ring);
-	int rc = 0;
-
 	rec->records++;
 	if (record->type == PERF_RECORD_LOST)
 		rec->rescan = true;
 	else if (!rec->end_ns || time_ns <= rec->end_ns)
-		rc = side_record(rec, cpu, record, time_ns);
-	ring_consume(ring, record);
-	ring_release(ring);
-	return rc;
+		return side_record(rec, cpu, record, time_ns);
+	return 0;
 }
 
-int intake_pass(struct recording *rec)
+/* The heads are noted one after the other: a ring noted late may show what follows from a record
+ * that the ring noted first did not show yet (a thread's COMM without its FORK). What was stamped
+ * before the first note is whole. When the window is closed nothing more comes. */
+static int rings_note(struct recording *rec)
 {
-	uint64_t time_ns = 0;
-	uint32_t cpu;
 	int rc = 0;
 
 	rec->last_pass_ns = rec->pass_ns;
 	rec->pass_ns = recording_now_ns(rec);
-	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
-		if (rec->events.cpus[cpu].main.page)
-			ring_note(&rec->events.cpus[cpu].main);
-	for (cpu = 0; cpu < rec->events.cpu_count; cpu++)
-		if (rec->events.cpus[cpu].side.page)
-			ring_note(&rec->events.cpus[cpu].side);
-	while (!rc && side_first(rec, &cpu, &time_ns)) {
-		for (uint32_t i = 0; !rc && i < rec->events.cpu_count; i++)
-			rc = drain_main(rec, i, time_ns);
-		if (!rc)
-			rc = take_side(rec, cpu, time_ns);
+	merge_start(&rec->merge, rec->end_ns ? UINT64_MAX : rec->pass_ns);
+	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
+		struct cpu_events *c = &rec->events.cpus[cpu];
+
+		for (struct ring *ring = &c->main; !rc && ring;
+		     ring = ring == &c->main ? &c->side : NULL) {
+			if (!ring->page)
+				continue;
+			ring_note(ring);
+			rc = merge_add(&rec->merge, ring, cpu, ring == &c->side);
+		}
 	}
-	for (cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++)
-		rc = drain_main(rec, cpu, UINT64_MAX);
+	return rc;
+}
+
+static int rings_check(struct recording *rec)
+{
+	for (uint32_t cpu = 0; cpu < rec->events.cpu_count; cpu++)
+		if (rec->events.cpus[cpu].main.broken || rec->events.cpus[cpu].side.broken)
+			return dwell_err_set(&rec->err, -EBADMSG,
+					     "the ring buffer of CPU %u is corrupt", cpu);
+	return 0;
+}
+
+int intake_pass(struct recording *rec)
+{
+	const struct merge_head *head;
+	int rc = rings_note(rec);
+
+	for (uint32_t n = 1; !rc && (head = merge_peek(&rec->merge)); n++) {
+		rc = (head->side ? take_side : take_main)(rec, head->cpu, head->record,
+							  head->time_ns);
+		merge_pop(&rec->merge);
+		if (!rc && n % FLUSH_EVERY == 0 && trace_writer_full(rec->writer))
+			rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
+	}
+	if (!rc)
+		rc = rings_check(rec);
 	if (rc && !rec->err.code)
 		dwell_err_sys(&rec->err, rc, "cannot record");
 	return rc;

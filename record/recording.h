@@ -9,6 +9,7 @@
 #include "record/chains.h"
 #include "record/config.h"
 #include "record/events.h"
+#include "record/merge.h"
 #include "record/tids.h"
 #include "record/trace_writer.h"
 
@@ -42,6 +43,7 @@ struct recording {
 	struct identify identify;
 	struct tids tids;
 	struct trace_writer *writer;
+	struct merge merge;
 	struct cpu_intake *cpus;
 	uint32_t event_index[RECORD_EVENTS]; /* in the trace's event table */
 	struct dwell_err err;		     /* the first failure */

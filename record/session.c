@@ -609,6 +609,7 @@ static void session_release(struct session *s)
 	dwell_idmap_release(&rec->own_tids);
 	dwell_idmap_release(&rec->forks);
 	tids_release(&rec->tids);
+	merge_release(&rec->merge);
 	record_facts_release(&rec->facts);
 	free(rec->cpus);
 	free(s->fds);
