@@ -525,9 +525,6 @@ static void test_fit(void **state)
 	assert_string_equal(text, "\xc3\xa9~");
 	text_fit(text, sizeof(text), "ab", 4);
 	assert_string_equal(text, "ab  ");
-	/* Never half a character. */
-	assert_int_equal(text_clean(text, 3, "a\xc3\xa9", "?"), 1);
-	assert_string_equal(text, "a");
 }
 
 static void test_time_range(void **state)
