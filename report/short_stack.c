@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "lib/text.h"
 
 enum { SHORT_FRAMES = 3, SHORT_NAME_BYTES = 256 };
 
@@ -148,7 +148,7 @@ static void append(char *dst, size_t dst_bytes, const char *text, size_t bytes)
 		strcpy(dst + used, " < ");
 		used += 3;
 	}
-	text_clean(dst + used, dst_bytes - used, name, "?");
+	dwell_text_clean(dst + used, dst_bytes - used, name, "?");
 }
 
 static void append_names(const struct short_stack *s, const uint32_t *list, unsigned count,
