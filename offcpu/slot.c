@@ -468,7 +468,8 @@ void slot_born(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 {
 	struct slot *slot = slot_get(tl, event->thread);
 
-	if (!slot)
+	/* Born before the window (a delayed recording): what it does since is not told by that. */
+	if (!slot || event->time_ns < tl->start_ns)
 		return;
 	if (slot->state == SLOT_FRESH && !slot->woken) { /* the table does not tell its birth */
 		slot->born = slot->counted = true;

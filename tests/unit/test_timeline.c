@@ -387,6 +387,26 @@ static void test_fork_and_exit(void **state)
 	release(&w);
 }
 
+/* A delayed recording hears of births before its window: what the child does by then is not told.
+ */
+static void test_born_before_the_window(void **state)
+{
+	struct world w;
+	uint32_t child;
+
+	(void)state;
+	world_init(&w, true);
+	assert_int_equal(dwell_threads_add(w.threads, 10, 17, T0 - 10, &child), 0);
+	dwell_threads_get(w.threads, child)->observed = true;
+	feed(&w, DWELL_EVENT_FORK, -10, 0, child, EVENT(.u.fork.parent = 1));
+	reading(&w, 1, child, DWELL_PHASE_START, S, 5, 0);
+	wake(&w, 20, child, 1);
+	sw(&w, 30, 0, 1, R, child);
+	finish(&w, 50);
+	expect(&w, child, "<BS0-20 Rw20-30 O30-50>");
+	release(&w);
+}
+
 static void test_exit_without_last_switch(void **state)
 {
 	struct world w;
@@ -603,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_missed_switches),
 		cmocka_unit_test(test_migration_and_idle),
 		cmocka_unit_test(test_fork_and_exit),
+		cmocka_unit_test(test_born_before_the_window),
 		cmocka_unit_test(test_exit_without_last_switch),
 		cmocka_unit_test(test_stopped_and_offline),
 		cmocka_unit_test(test_loss),
