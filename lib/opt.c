@@ -145,10 +145,11 @@ struct unit {
 static int opt_with_unit(const char *value, const struct unit *units, const char *what,
 			 uint64_t *ret, struct dwell_err *err)
 {
+	const char *past = value + strspn(value, "0123456789.");
 	char *end;
 	double number = strtod(value, &end);
 
-	if ((*value >= '0' && *value <= '9') || *value == '.') {
+	if (end == past && end != value) { /* no sign, exponent, inf or hexadecimal */
 		for (; units->name; units++) {
 			double scaled = number * units->factor;
 

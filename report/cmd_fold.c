@@ -85,7 +85,7 @@ static int write_folded(const struct fold_opts *opts, const struct dwell_view *v
 	struct folded folded = { 0 };
 	int rc, closed;
 
-	rc = dwell_output_open(opts->output, &folded.out, err);
+	rc = dwell_output_open(opts->output, opts->filters.input, &folded.out, err);
 	if (rc)
 		return rc;
 	rc = dwell_sink_walk(view, opts->mode, opts->filters.filter.states != 0, &folded_ops,

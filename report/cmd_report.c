@@ -134,7 +134,7 @@ static int report_to_output(const struct report_opts *opts, const struct dwell_v
 	FILE *out;
 	int rc, closed;
 
-	rc = dwell_output_open(opts->output, &out, err);
+	rc = dwell_output_open(opts->output, opts->filters.input, &out, err);
 	if (rc)
 		return rc;
 	rc = print_view(opts, view, out, err);
