@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The command line becomes a call of one command. Commands live in their rooms; this file only
  * knows their names. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/command.h"
 #include "lib/err.h"
 #include "parse/cmd.h"
 #include "record/cmd.h"
@@ -81,22 +84,45 @@ static int help(int argc, char **argv)
 	return command->run(2, args);
 }
 
+/* A file opened later must not take the number of a standard stream that the caller closed: then
+ * messages would go into it. What is put there fails as a closed stream does. */
+static int streams_hold(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -1;
+	return 0;
+}
+
+/* Help that could not be printed is a failure, too. */
+static int finish(int status)
+{
+	struct dwell_err err = { 0 };
+
+	if (status != DWELL_EXIT_OK || dwell_output_close(stdout, NULL, &err) == 0)
+		return status;
+	return dwell_command_fail(&err, DWELL_EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	if (streams_hold())
+		return DWELL_EXIT_FAILED;
 	if (argc < 2) {
 		print_usage(stderr);
 		return DWELL_EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("dwell %s\n", DWELL_VERSION);
-		return DWELL_EXIT_OK;
+		return finish(DWELL_EXIT_OK);
 	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return help(argc, argv);
+		return finish(help(argc, argv));
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	return command->run(argc - 1, argv + 1);
+	return finish(command->run(argc - 1, argv + 1));
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int dwell_command_fail(const struct dwell_err *err, int status)
 {
@@ -12,7 +13,15 @@ int dwell_command_fail(const struct dwell_err *err, int status)
 	return status;
 }
 
-int dwell_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && S_ISREG(x.st_mode) && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+int dwell_output_open(const char *path, const char *input, FILE **ret_out, struct dwell_err *err)
 {
 	/* A reader that has seen enough (`| head`) ends us quietly, even where the parent ignores
 	 * SIGPIPE and hands that on. */
@@ -21,6 +30,9 @@ int dwell_output_open(const char *path, FILE **ret_out, struct dwell_err *err)
 		*ret_out = stdout;
 		return 0;
 	}
+	if (same_file(path, input))
+		return dwell_err_set(err, -EINVAL, "cannot write '%s': it is the recording itself",
+				     path);
 	*ret_out = fopen(path, "we");
 	return *ret_out ? 0 : dwell_err_sys(err, -errno, "cannot write '%s'", path);
 }

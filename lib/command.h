@@ -11,8 +11,9 @@
 /* Prints "dwell: ..." and returns status. */
 int dwell_command_fail(const struct dwell_err *err, int status);
 
-/* Opens path for writing; NULL or "-" = standard output. 0, or -errno with err set. */
-int dwell_output_open(const char *path, FILE **ret_out, struct dwell_err *err);
+/* Opens path for writing; NULL or "-" = standard output. The input is refused: it would be empty
+ * then. 0, or -errno with err set. */
+int dwell_output_open(const char *path, const char *input, FILE **ret_out, struct dwell_err *err);
 
 /* Flushes and closes (standard output is only flushed). A write that failed at any time is an
  * error here: 0, or -errno with err set. */

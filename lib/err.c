@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
+
 static int err_vset(struct dwell_err *err, int code, const char *cause, const char *fmt, va_list ap)
 {
 	char line[sizeof(err->msg)];
@@ -46,14 +48,15 @@ int dwell_err_sys(struct dwell_err *err, int code, const char *fmt, ...)
 
 int dwell_err_wrap(struct dwell_err *err, const char *fmt, ...)
 {
-	char what[256], old[sizeof(err->msg)];
+	char what[256], raw[256], old[sizeof(err->msg)];
 	va_list ap;
 
 	if (!err)
 		return 0;
 	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
+	vsnprintf(raw, sizeof(raw), fmt, ap);
 	va_end(ap);
+	dwell_printable(what, sizeof(what), raw);
 	memcpy(old, err->msg, sizeof(old));
 	snprintf(err->msg, sizeof(err->msg), "%.200s: %.300s", what, old);
 	return err->code;
@@ -61,15 +64,6 @@ int dwell_err_wrap(struct dwell_err *err, const char *fmt, ...)
 
 char *dwell_printable(char *dst, unsigned long dst_bytes, const char *src)
 {
-	unsigned long i = 0;
-
-	if (!dst_bytes)
-		return dst;
-	for (; src[i] && i + 1 < dst_bytes; i++) {
-		unsigned char c = src[i];
-
-		dst[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
-	}
-	dst[i] = '\0';
+	dwell_text_clean(dst, dst_bytes, src, "?");
 	return dst;
 }

@@ -31,8 +31,8 @@ int dwell_err_sys(struct dwell_err *err, int code, const char *fmt, ...)
 int dwell_err_wrap(struct dwell_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Copies src into dst of dst_bytes, NUL-terminated, control characters as '?': names come from
- * other users' processes and end up on terminals. Returns dst. */
+/* dwell_text_clean() with '?' for what is not UTF-8 either: names come from other users' processes
+ * and end up on terminals. Returns dst. */
 char *dwell_printable(char *dst, unsigned long dst_bytes, const char *src);
 
 #endif

@@ -22,6 +22,11 @@ int dwell_io_read_file(const char *path, size_t max_bytes, char **ret_text, size
  * The number of bytes read, or -errno. */
 int64_t dwell_io_read_small(const char *path, char *text, size_t room);
 
+/* Opens a regular file for reading, whatever else a stranger puts at path meanwhile: devices, which
+ * may act on being opened, and pipes are never opened. `flags`: O_NOFOLLOW or 0. The descriptor,
+ * -EINVAL when it is no regular file, or -errno. */
+int dwell_io_open_regular(const char *path, int flags);
+
 /* CLOCK_MONOTONIC of this process's time namespace, in ns. */
 uint64_t dwell_io_now_ns(void);
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +57,23 @@ static void opt_tables(const struct dwell_opt *opts, int count, int stop_at_oper
 	longs[count + 1] = (struct option){ 0 };
 }
 
+/* getopt_long's ':' and '?', with what it left in optopt: a letter, the number of a long option, or
+ * 0 for a long one that does not exist. */
+static int opt_mistake(int c, const char *word, const struct dwell_opt_usage *usage,
+		       struct dwell_err *err)
+{
+	char letter[3] = { '-', (char)optopt, '\0' };
+	bool is_letter = optopt > 0 && optopt < LONG_BASE;
+	const char *name = is_letter ? letter : word;
+
+	return dwell_err_set(err, -EINVAL, "%s '%s'%s; see 'dwell %s --help'",
+			     c == ':' || optopt >= LONG_BASE ? "option" : "unknown option", name,
+			     c == ':'		   ? " needs a value"
+			     : optopt >= LONG_BASE ? " takes no value"
+						   : "",
+			     usage->command);
+}
+
 int dwell_opt_parse(const struct dwell_opt *opts, const struct dwell_opt_usage *usage, int argc,
 		    char **argv, int stop_at_operand, dwell_opt_fn fn, void *user,
 		    struct dwell_err *err)
@@ -81,16 +98,8 @@ int dwell_opt_parse(const struct dwell_opt *opts, const struct dwell_opt_usage *
 			dwell_opt_help(stdout, opts, usage);
 			return -ECANCELED;
 		}
-		if (c == '?' || c == ':') {
-			const char *word = argv[optind - 1];
-
-			return dwell_err_set(err, -EINVAL,
-					     c == ':'
-						     ? "option '%s' needs a value; see 'dwell %s "
-						       "--help'"
-						     : "unknown option '%s'; see 'dwell %s --help'",
-					     word, usage->command);
-		}
+		if (c == '?' || c == ':')
+			return opt_mistake(c, argv[optind - 1], usage, err);
 		for (int i = 0; i < count && index < 0; i++)
 			if (c == LONG_BASE + i || c == opts[i].letter)
 				index = i;
@@ -136,10 +145,11 @@ struct unit {
 static int opt_with_unit(const char *value, const struct unit *units, const char *what,
 			 uint64_t *ret, struct dwell_err *err)
 {
+	const char *past = value + strspn(value, "0123456789.");
 	char *end;
 	double number = strtod(value, &end);
 
-	if ((*value >= '0' && *value <= '9') || *value == '.') {
+	if (end == past && end != value) { /* no sign, exponent, inf or hexadecimal */
 		for (; units->name; units++) {
 			double scaled = number * units->factor;
 

@@ -79,8 +79,11 @@ static struct slot *cpu_runner(struct dwell_timeline *tl, const struct cpu *cpu)
 static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
 {
 	uint64_t from_ns = cpu->evidence_ns > cpu->since_ns ? cpu->evidence_ns : cpu->since_ns;
-	struct slot *slot = cpu_runner(tl, cpu);
+	struct slot *slot;
 
+	if (cpu->in_due && cpu->current < CPU_UNKNOWN) /* the switch before told of its coming */
+		slot_in(tl, cpu->current, cpu, cpu->since_ns, DWELL_WITNESS_TRACEPOINT);
+	slot = cpu_runner(tl, cpu);
 	cpu_book(cpu, from_ns);
 	cpu->current = CPU_OTHER;
 	cpu->in_due = false;
@@ -324,8 +327,8 @@ void cpu_known(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 	cpu->prev = DWELL_THREAD_NONE;
 }
 
-/* Numbers a gap, and keeps timeline.gaps a running minimum from behind: only gaps of other CPUs
- * that began since from_ns are touched. */
+/* Numbers a gap. Older ones that began no earlier need not be told from it any more: each is taken
+ * out once at most, so a hostile order costs no more than a good one. */
 static void gap_add(struct dwell_timeline *tl, uint64_t from_ns, uint64_t to_ns)
 {
 	if (dwell_array_grow(&tl->gaps)) {
@@ -333,9 +336,9 @@ static void gap_add(struct dwell_timeline *tl, uint64_t from_ns, uint64_t to_ns)
 			tl->rc = -ENOMEM;
 		return;
 	}
-	tl->gaps.data[tl->gaps.count++] = from_ns;
-	for (uint32_t i = tl->gaps.count - 1; i-- > 0 && tl->gaps.data[i] > from_ns;)
-		tl->gaps.data[i] = from_ns;
+	while (tl->gaps.count && tl->gaps.data[tl->gaps.count - 1].from_ns >= from_ns)
+		tl->gaps.count--;
+	tl->gaps.data[tl->gaps.count++] = (struct gap){ from_ns, tl->gap_count++ };
 	if (tl->gap_end_ns < to_ns)
 		tl->gap_end_ns = to_ns;
 }
@@ -358,7 +361,7 @@ static void cpu_gap_on(struct dwell_timeline *tl, struct cpu *cpu, uint64_t from
 	cpu_set(cpu, CPU_OTHER, from_ns);
 	cpu_set(cpu, CPU_UNKNOWN, time_ns);
 	cpu->prev = DWELL_THREAD_NONE;
-	cpu->gap = tl->gaps.count;
+	cpu->gap = tl->gap_count;
 }
 
 void cpu_gap(struct dwell_timeline *tl, const struct dwell_event *event, uint64_t time_ns)

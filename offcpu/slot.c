@@ -180,7 +180,23 @@ void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns
 /* True if gaps that it has not answered for reach beyond its evidence. */
 static bool slot_gaps_unseen(const struct dwell_timeline *tl, const struct slot *slot)
 {
-	return slot->gap_seen < tl->gaps.count && tl->gap_end_ns > slot->evidence_ns;
+	return slot->gap_seen < tl->gap_count && tl->gap_end_ns > slot->evidence_ns;
+}
+
+/* The earliest start of the gaps that it has not answered for; there is one. */
+static uint64_t slot_gaps_from(const struct dwell_timeline *tl, const struct slot *slot)
+{
+	uint32_t low = 0, high = tl->gaps.count - 1;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (tl->gaps.data[middle].index < slot->gap_seen)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return tl->gaps.data[low].from_ns;
 }
 
 void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
@@ -195,7 +211,7 @@ void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot)
 		slot_unknown(tl, slot, slot->lost_ns, DWELL_UNKNOWN_LOST);
 		slot->woken = woken;
 	} else if (slot_gaps_unseen(tl, slot)) {
-		slot_unknown(tl, slot, max_u64(tl->gaps.data[slot->gap_seen], slot->evidence_ns),
+		slot_unknown(tl, slot, max_u64(slot_gaps_from(tl, slot), slot->evidence_ns),
 			     DWELL_UNKNOWN_LOST);
 	}
 }
@@ -452,7 +468,8 @@ void slot_born(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 {
 	struct slot *slot = slot_get(tl, event->thread);
 
-	if (!slot)
+	/* Born before the window (a delayed recording): what it does since is not told by that. */
+	if (!slot || event->time_ns < tl->start_ns)
 		return;
 	if (slot->state == SLOT_FRESH && !slot->woken) { /* the table does not tell its birth */
 		slot->born = slot->counted = true;

@@ -84,6 +84,11 @@ struct cpu {
 	struct dwell_cpu_account account;
 };
 
+struct gap {
+	uint64_t from_ns;
+	uint32_t index; /* counted over all gaps */
+};
+
 struct dwell_timeline {
 	const struct dwell_threads *threads;
 	struct dwell_timeline_ops ops;
@@ -95,9 +100,10 @@ struct dwell_timeline {
 	DWELL_ARRAY(struct slot) slots; /* by thread index */
 	DWELL_ARRAY(struct cpu) cpus;
 	struct cpu nowhere; /* stands in for the CPU of events that name none */
-	/* Gap i: the earliest start of gaps i and later, so that one look answers for all gaps that
-	 * a thread has not seen. */
-	DWELL_ARRAY(uint64_t) gaps;
+	uint32_t gap_count;
+	/* Gaps that began before all later ones, the latest last: one look answers for all gaps
+	 * that a thread has not seen. */
+	DWELL_ARRAY(struct gap) gaps;
 	uint64_t gap_end_ns; /* the latest end of a gap */
 	uint32_t gap_open;   /* gaps below are over */
 	struct dwell_timeline_stats stats;

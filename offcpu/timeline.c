@@ -84,7 +84,7 @@ int dwell_timeline_feed(struct dwell_timeline *timeline, const struct dwell_even
 	if (tl->now_ns < time_ns && event->kind != DWELL_EVENT_GAP)
 		tl->now_ns = time_ns;
 	if (tl->now_ns >= tl->gap_end_ns)
-		tl->gap_open = tl->gaps.count;
+		tl->gap_open = tl->gap_count;
 	switch (event->kind) {
 	case DWELL_EVENT_SWITCH:
 		cpu_switch(tl, event, time_ns);

@@ -308,7 +308,7 @@ static int dump(struct dump_opts *opts)
 			rc = dwell_err_sys(&err, -ENOMEM, "cannot resolve symbols");
 	}
 	if (!rc)
-		rc = dwell_output_open(opts->output, &out, &err);
+		rc = dwell_output_open(opts->output, opts->input, &out, &err);
 	if (!rc) {
 		setvbuf(out, NULL, _IOFBF, OUTPUT_BUFFER_BYTES);
 		rc = print_source(opts, source, out, &err);

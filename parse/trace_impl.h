@@ -25,6 +25,11 @@ static inline uint32_t string_of(const struct trace_source *trace, uint64_t id)
 	return id < trace->string_count ? trace->strings[id] : 0;
 }
 
+/* Are the tables as small as the file's bytes read so far allow? Payloads unpack to 64 times their
+ * size and entries take several times theirs: this bounds memory by what really stands in the file.
+ * Files made by a recorder stay far below. */
+bool trace_tables_fit(const struct dwell_source *source);
+
 /* A payload of a block becomes facts and table entries. Each: 0, -ENOMEM, or -EBADMSG when it is
  * not well formed; what was good before that stays. */
 int trace_block_info(struct dwell_source *source, struct dwell_cursor *c);

@@ -10,6 +10,7 @@
 static int thread_need(struct dwell_source *source, int32_t pid, uint64_t tid, bool may_be_dead,
 		       uint32_t *ret_index)
 {
+	uint32_t count = dwell_threads_count(source->threads);
 	int rc;
 
 	if (tid > INT32_MAX)
@@ -19,6 +20,8 @@ static int thread_need(struct dwell_source *source, int32_t pid, uint64_t tid, b
 	if (*ret_index != DWELL_THREAD_NONE)
 		return 0;
 	rc = dwell_threads_need(source->threads, pid, (int32_t)tid, ret_index);
+	if (!rc && dwell_threads_count(source->threads) != count && !trace_tables_fit(source))
+		return -EBADMSG;
 	if (!rc && source->info.all_threads && *ret_index != DWELL_THREAD_IDLE)
 		dwell_threads_get(source->threads, *ret_index)->observed = true;
 	return rc;
@@ -159,7 +162,8 @@ static int record_fork(struct dwell_source *source, struct trace_stream *s, unsi
 	struct dwell_thread *thread, *parent;
 	int rc;
 
-	if (c->bad || tid == 0 || tid > INT32_MAX || pid < -1 || pid > INT32_MAX)
+	if (c->bad || tid == 0 || tid > INT32_MAX || pid < -1 || pid > INT32_MAX ||
+	    !trace_tables_fit(source))
 		return -EBADMSG;
 	rc = thread_need(source, -1, parent_tid, true, &event->u.fork.parent);
 	if (!rc)

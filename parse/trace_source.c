@@ -25,6 +25,20 @@ static void info_update(struct dwell_source *source)
 	info->wakings_dropped = source_fact_u64(source, "wakings.dropped");
 }
 
+bool trace_tables_fit(const struct dwell_source *source)
+{
+	enum { ENTRIES_FREE = 1 << 20, THREAD_ENTRIES = 8 };
+	const struct trace_source *trace = source->format;
+	uint64_t entries = dwell_strings_count(source->strings);
+
+	entries += trace->string_count;
+	entries += dwell_stacks_file_count(source->stacks);
+	entries += dwell_stacks_frame_count(source->stacks);
+	entries += dwell_stacks_node_count(source->stacks);
+	entries += THREAD_ENTRIES * (uint64_t)dwell_threads_count(source->threads);
+	return entries <= ENTRIES_FREE + trace_reader_offset(trace->reader);
+}
+
 /* The file ends here, wherever "here" is. */
 static void input_end(struct dwell_source *source, bool damaged)
 {
@@ -82,7 +96,7 @@ static int block_take(struct dwell_source *source, struct dwell_err *err)
 	}
 	if (rc == -ENOMEM)
 		return dwell_err_sys(err, rc, "cannot read the trace");
-	if (rc)
+	if (rc || !trace_tables_fit(source))
 		input_end(source, true);
 	return 0;
 }

@@ -94,7 +94,7 @@ int cgroups_find(const char *name, char *ret_folder, uint32_t folder_bytes, stru
 		return 0;
 	}
 	for (unsigned i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
-		if (strstr(name, "..") ||
+		if (!*name || strstr(name, "..") ||
 		    (size_t)snprintf(path, sizeof(path), "%s/%s", roots[i],
 				     name + (*name == '/')) >= sizeof(path) ||
 		    !is_cgroup(path))

@@ -266,7 +266,8 @@ int chains_stack(struct chains *chains, int32_t pid, const uint64_t *chain, uint
 		 enum chains_part part, uint32_t *ret_stack)
 {
 	uint64_t generation = pid > 0 ? dwell_addrspaces_generation(chains->spaces, pid) : 0;
-	uint64_t hash = dwell_hash_words(chain, count, chains->seed ^ generation << 1 ^ part) | 1;
+	uint64_t key = generation << 2 | (uint64_t)(pid > 0) << 1 | part;
+	uint64_t hash = dwell_hash_words(chain, count, chains->seed ^ key) | 1;
 	struct cache_slot *set = &chains->cache[(hash >> 32) & (CACHE_SLOTS - CACHE_WAYS)];
 	int rc;
 
@@ -349,7 +350,7 @@ int chains_finish(struct chains *chains, int (*named)(void *user, uint32_t frame
 		return 0;
 	for (uint32_t i = 0; !rc && i < chains->unnamed.count; i++) {
 		struct dwell_kernel_symbol symbol;
-		uint32_t name;
+		uint32_t name = 0;
 
 		if (!dwell_kallsyms_find(later, chains->unnamed_addresses.data[i], &symbol))
 			continue;

@@ -131,6 +131,12 @@ static int set_call_graph(struct record_config *config, const char *value, struc
 	return 0;
 }
 
+/* A limit that the parser took; 0 would mean none further down. */
+static int limit_check(uint64_t limit, const char *value, struct dwell_err *err)
+{
+	return limit ? 0 : dwell_err_set(err, -EINVAL, "'%s' is nothing to record", value);
+}
+
 static int option_number(unsigned index, struct record_config *config, const char *value,
 			 struct dwell_err *err)
 {
@@ -147,8 +153,10 @@ static int option_number(unsigned index, struct record_config *config, const cha
 		config->uid = (int64_t)number;
 		return rc;
 	}
-	if (index == OPT_MAX_SIZE)
-		return dwell_opt_bytes(value, &config->max_bytes, err);
+	if (index == OPT_MAX_SIZE) {
+		rc = dwell_opt_bytes(value, &config->max_bytes, err);
+		return rc ? rc : limit_check(config->max_bytes, value, err);
+	}
 	rc = dwell_opt_bytes(value, &config->ring_bytes, err);
 	if (!rc && (config->ring_bytes < RING_MIN_BYTES || config->ring_bytes > 1u << 30))
 		return dwell_err_set(err, -EINVAL, "'%s' is not between 4k and 1G", value);
@@ -159,6 +167,7 @@ static int record_option(void *user, unsigned index, const char *value, struct d
 {
 	struct record_command *command = user;
 	struct record_config *config = &command->config;
+	int rc;
 
 	switch (index) {
 	case OPT_ALL:
@@ -175,7 +184,8 @@ static int record_option(void *user, unsigned index, const char *value, struct d
 		config->output = value;
 		return *value ? 0 : dwell_err_set(err, -EINVAL, "the name is empty");
 	case OPT_DURATION:
-		return dwell_opt_time_ns(value, &config->duration_ns, err);
+		rc = dwell_opt_time_ns(value, &config->duration_ns, err);
+		return rc ? rc : limit_check(config->duration_ns, value, err);
 	case OPT_DELAY:
 		return dwell_opt_time_ns(value, &config->delay_ns, err);
 	case OPT_CALLS:
@@ -270,13 +280,16 @@ static bool stop_wanted(void *user)
 
 static void signals_set(void)
 {
+	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
 	/* No SA_RESTART: a signal must end the wait for records. */
-	struct sigaction action = { .sa_handler = stop_handler };
+	struct sigaction action = { .sa_handler = stop_handler }, before;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
+		/* nohup and background jobs of scripts ignore some: so do we then. */
+		if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(stops[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a write fails instead, and what can be kept is kept */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /* argv as one line, for the trace's header. */

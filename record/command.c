@@ -51,20 +51,35 @@ int command_check(char **argv, struct dwell_err *err)
 	return rc ? dwell_err_sys(err, rc, "cannot run '%s'", argv[0]) : 0;
 }
 
+/* Ours are handlers, which exec would reset too late: a signal must end the child while it waits.
+ * What the caller had ignored (nohup) stays ignored, as we left it. */
+static void child_signal_default(int signal_number)
+{
+	struct sigaction action;
+
+	if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		signal(signal_number, SIG_DFL);
+}
+
 /* The child: signals as they were before us, then the command. */
 static void child_run(char **argv, int go_fd, int error_fd)
 {
 	sigset_t none;
 	char byte;
+	ssize_t n;
 	int code;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	child_signal_default(SIGINT);
+	child_signal_default(SIGTERM);
+	child_signal_default(SIGHUP);
 	signal(SIGPIPE, SIG_DFL);
-	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
+	signal(SIGXFSZ, SIG_DFL);
+	while ((n = read(go_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
+	if (n != 1) /* the recorder is gone: nothing may run unrecorded */
+		_exit(CANNOT_RUN);
 	if (byte == 's') { /* a pid namespace: one sleep shows under which tid switches name us */
 		const struct timespec nap = { 0, 1000 };
 

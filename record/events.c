@@ -375,32 +375,58 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 	return rc;
 }
 
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+/* Tests the CPUs that want() picks, each from a thread that sleeps on it. */
+static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu),
+		     int64_t *ret_offset_ns)
 {
 	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
 	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
-	int64_t offset_ns = 0;
 	int rc = before && one ? 0 : -ENOMEM;
 
 	if (!rc && sched_getaffinity(0, set_bytes, before))
 		rc = -errno;
 	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++) {
-		if (!events->cpus[cpu].online)
+		if (!want(&events->cpus[cpu]))
 			continue;
 		CPU_ZERO_S(set_bytes, one);
 		CPU_SET_S(cpu, set_bytes, one);
 		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
 			continue;
-		rc = test_cpu(events, cpu, &offset_ns);
+		rc = test_cpu(events, cpu, ret_offset_ns);
 	}
 	if (before && one)
 		sched_setaffinity(0, set_bytes, before);
 	CPU_FREE(before);
 	CPU_FREE(one);
+	return rc;
+}
+
+static bool want_online(const struct cpu_events *cpu)
+{
+	return cpu->online;
+}
+
+static bool want_provisional(const struct cpu_events *cpu)
+{
+	return cpu->provisional;
+}
+
+int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+{
+	int64_t offset_ns = 0;
+	int rc = test_cpus(events, want_online, &offset_ns);
+
 	if (rc)
 		return open_failed(err, rc, "tracepoint sched:sched_switch");
 	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
 	return 0;
+}
+
+int events_test_again(struct events *events)
+{
+	int64_t offset_ns;
+
+	return test_cpus(events, want_provisional, &offset_ns);
 }
 
 /* Maps a ring of at most *bytes, halving while memory may not be locked. */

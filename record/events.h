@@ -80,6 +80,10 @@ void events_release(struct events *events);
  * the kernel's clock is from ours (another time namespace): *ret_offset_ns = kernel - ours. */
 int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err);
 
+/* Tests again the CPUs that were too busy before (provisional): 0 or -errno. Whose test tells now
+ * is provisional no more. */
+int events_test_again(struct events *events);
+
 /* Opens the side events and starts them, so that mappings are followed before /proc is read. */
 int events_open_side(struct events *events, struct dwell_err *err);
 /* Opens the main events of every CPU, disabled; filter NULL = no filter. */

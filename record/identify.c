@@ -4,13 +4,13 @@
 #include "record/identify.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/io.h"
 #include "parse/elf/buildid.h"
 #include "parse/elf/perfmap.h"
 
@@ -32,15 +32,15 @@ static int mapped_open(const struct dwell_strings *strings, const struct dwell_f
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)map->start, (unsigned long long)map->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = dwell_io_open_regular(path, 0);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid,
 		 dwell_strings_get(strings, file->path));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = dwell_io_open_regular(path, 0);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (file->inode && st.st_ino != file->inode)) {
+		return fd;
+	if (fstat(fd, &st) || (file->inode && st.st_ino != file->inode)) {
 		close(fd);
 		return -ENOENT;
 	}

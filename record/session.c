@@ -25,7 +25,8 @@ enum {
 	FLUSH_NS = 250000000, /* what a killed recorder loses at most */
 	PROGRESS_NS = 1000000000,
 	RETUNE_NS = 1000000000,
-	PASSED_OVER_MAX = 20000, /* events of others in RETUNE_NS that are worth a new filter */
+	PASSED_OVER_MAX = 2000, /* events of others that are worth a new filter */
+	REFILTER_SPACING = 50,	/* of which the making may take one part in so many */
 	FINAL_PASSES = 3,
 };
 
@@ -39,6 +40,7 @@ struct session {
 	struct pollfd *fds;
 	uint32_t fd_count;
 	uint64_t flushed_ns, progress_ns, retuned_ns, counted_ns;
+	uint64_t refiltered_ns, refilter_cost_ns;
 	uint64_t cpu_before_ns;
 };
 
@@ -347,6 +349,37 @@ static int rescan(struct session *s)
 	return targets_collect(rec, &rec->err);
 }
 
+/* Newcomers pass the filter until it is made anew: is that worth it, at a bounded part of our time?
+ */
+static bool passing_too_much(const struct session *s, uint64_t now_ns)
+{
+	return s->rec.passed_over > PASSED_OVER_MAX &&
+	       now_ns - s->refiltered_ns > REFILTER_SPACING * s->refilter_cost_ns;
+}
+
+/* CPUs too busy to be tested at the start have SWITCH records; those found whole now need them no
+ * more. */
+static int settle_provisional(struct session *s)
+{
+	struct events *events = &s->rec.events;
+	bool were[DWELL_TRACE_CPUS_MAX];
+	bool any = false;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		any |= were[cpu] = events->cpus[cpu].provisional;
+	if (any)
+		rc = events_test_again(events);
+	for (uint32_t cpu = 0; any && !rc && cpu < events->cpu_count; cpu++) {
+		if (!were[cpu] || events->cpus[cpu].provisional || events->cpus[cpu].blind)
+			continue;
+		events_drop_records(events, cpu);
+		rc = trace_writer_cpu(s->rec.writer, recording_now_ns(&s->rec), cpu,
+				      DWELL_WITNESS_TRACEPOINT, true);
+	}
+	return rc;
+}
+
 /* What is looked after once a second, or as soon as a pass asked for it. */
 static int session_tend(struct session *s, uint64_t now_ns)
 {
@@ -358,15 +391,17 @@ static int session_tend(struct session *s, uint64_t now_ns)
 		rc = rescan(s);
 	if (!rc && second && rec->config->cgroup)
 		rc = targets_collect(rec, &rec->err);
-	if (!rc && rec->filtering &&
-	    (rec->refilter || (second && rec->passed_over > PASSED_OVER_MAX)))
+	if (!rc && rec->filtering && (rec->refilter || passing_too_much(s, now_ns))) {
 		rc = targets_refilter(rec);
+		s->refiltered_ns = recording_now_ns(rec);
+		s->refilter_cost_ns = s->refiltered_ns - now_ns;
+	}
+	if (!rc && second)
+		rc = settle_provisional(s);
 	if (!rc && rec->recount && second)
 		rc = snapshot_counts(rec);
-	if (second) {
+	if (second)
 		s->retuned_ns = now_ns;
-		rec->passed_over = 0;
-	}
 	if (!rc && (trace_writer_full(rec->writer) || now_ns - s->flushed_ns >= FLUSH_NS)) {
 		s->flushed_ns = now_ns;
 		rc = trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);

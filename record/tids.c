@@ -54,7 +54,8 @@ static int tid_compare(const void *a, const void *b)
 
 const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count)
 {
-	qsort(tids->observed.data, tids->observed.count, sizeof(uint32_t), tid_compare);
+	if (tids->observed.count)
+		qsort(tids->observed.data, tids->observed.count, sizeof(uint32_t), tid_compare);
 	observed_compact(tids);
 	*ret_count = tids->observed.count;
 	return tids->observed.data;

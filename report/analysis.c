@@ -31,6 +31,8 @@ static int books_add(struct dwell_analysis *analysis, const struct dwell_interva
 
 	if (books_reach(analysis, interval->thread))
 		return -ENOMEM;
+	if (__builtin_add_overflow(analysis->total_ns, ns, &analysis->total_ns))
+		return -EOVERFLOW;
 	books = &analysis->books.data[interval->thread];
 	books->observed_ns += ns;
 	books->ns[interval->state] += ns;

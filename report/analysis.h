@@ -43,6 +43,7 @@ struct dwell_analysis {
 	struct dwell_timeline *timeline;
 	struct dwell_profile *profile;
 	DWELL_ARRAY(struct dwell_books) books; /* by thread index */
+	uint64_t total_ns;		       /* of all books: so no sum of rows overflows */
 	uint64_t window_ns;		       /* the part looked at */
 	struct dwell_err law;		       /* code set: the books do not balance */
 };

@@ -85,12 +85,12 @@ static int write_folded(const struct fold_opts *opts, const struct dwell_view *v
 	struct folded folded = { 0 };
 	int rc, closed;
 
-	rc = dwell_output_open(opts->output, &folded.out, err);
+	rc = dwell_output_open(opts->output, opts->filters.input, &folded.out, err);
 	if (rc)
 		return rc;
 	rc = dwell_sink_walk(view, opts->mode, opts->filters.filter.states != 0, &folded_ops,
 			     &folded, err);
-	if (!rc && !folded.lines.count)
+	if (!rc && !folded.lines.count && !view->analysis.info.damaged)
 		dwell_warn(stderr, "no line: no time passed the filters");
 	folded_release(&folded);
 	closed = dwell_output_close(folded.out, opts->output, err);
@@ -111,10 +111,14 @@ static int fold(const struct fold_opts *opts)
 		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
 	} else {
 		dwell_health_read(&view.analysis, &health);
-		dwell_health_warnings(&health, dwell_warn, stderr);
-		dwell_health_symbols(view.symbols, dwell_warn, stderr);
-		if (opts->filters.strict && dwell_health_lossy(&health))
-			status = DWELL_EXIT_LOSS;
+		status = dwell_health_status(&health, opts->filters.strict);
+		if (health.damaged) { /* what else there is to say is small beside that */
+			fprintf(stderr, "dwell: the file is damaged: what stands before the damage "
+					"is folded\n");
+		} else {
+			dwell_health_warnings(&health, dwell_warn, stderr);
+			dwell_health_symbols(view.symbols, dwell_warn, stderr);
+		}
 	}
 	dwell_view_release(&view);
 	return status;

@@ -134,7 +134,7 @@ static int report_to_output(const struct report_opts *opts, const struct dwell_v
 	FILE *out;
 	int rc, closed;
 
-	rc = dwell_output_open(opts->output, &out, err);
+	rc = dwell_output_open(opts->output, opts->filters.input, &out, err);
 	if (rc)
 		return rc;
 	rc = print_view(opts, view, out, err);
@@ -154,9 +154,12 @@ static int report(const struct report_opts *opts)
 		rc = report_to_output(opts, &view, &err);
 	if (rc) {
 		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
-	} else if (opts->filters.strict) {
+	} else {
 		dwell_health_read(&view.analysis, &health);
-		status = dwell_health_lossy(&health) ? DWELL_EXIT_LOSS : DWELL_EXIT_OK;
+		status = dwell_health_status(&health, opts->filters.strict);
+		if (health.damaged)
+			fprintf(stderr, "dwell: the file is damaged: what stands before the damage "
+					"is shown\n");
 	}
 	dwell_view_release(&view);
 	return status;

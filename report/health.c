@@ -69,6 +69,13 @@ bool dwell_health_lossy(const struct dwell_health *health)
 	       health->unknown_ns[DWELL_UNKNOWN_LOST] || health->unknown_ns[DWELL_UNKNOWN_MISSED];
 }
 
+int dwell_health_status(const struct dwell_health *health, bool strict)
+{
+	if (health->damaged)
+		return DWELL_EXIT_FAILED;
+	return strict && dwell_health_lossy(health) ? DWELL_EXIT_LOSS : DWELL_EXIT_OK;
+}
+
 static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

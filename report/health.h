@@ -33,6 +33,10 @@ double dwell_health_coverage(const struct dwell_health *health);
 /* Is anything missing that was asked for (exit 4 under --strict)? */
 bool dwell_health_lossy(const struct dwell_health *health);
 
+/* The exit status that the input deserves after everything readable of it was shown: 3 when it is
+ * damaged, 4 when it is lossy and strict, else 0. */
+int dwell_health_status(const struct dwell_health *health, bool strict);
+
 /* Calls fn with each warning: one line, no stop. */
 typedef void (*dwell_warning_fn)(void *user, const char *text);
 void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn fn, void *user);

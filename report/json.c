@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "lib/text.h"
 
 enum { WARNING_BYTES = 4096 };
 
@@ -51,7 +51,7 @@ static void put_text(struct builder *b, const char *key, const char *text)
 		b->failed = -ENOMEM;
 		return;
 	}
-	text_clean(clean, room, text, "\xef\xbf\xbd");
+	dwell_text_clean(clean, room, text, "\xef\xbf\xbd");
 	put(b, key, json_object_new_string(clean));
 	free(clean);
 }
@@ -155,7 +155,7 @@ static void put_warning(void *user, const char *text)
 	char clean[WARNING_BYTES];
 	struct json_object *value;
 
-	text_clean(clean, sizeof(clean), text, "\xef\xbf\xbd");
+	dwell_text_clean(clean, sizeof(clean), text, "\xef\xbf\xbd");
 	value = json_object_new_string(clean);
 	if (!value || json_object_array_add(user, value))
 		json_object_put(value);

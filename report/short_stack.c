@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "lib/text.h"
 
 enum { SHORT_FRAMES = 3, SHORT_NAME_BYTES = 256 };
 
@@ -148,7 +148,7 @@ static void append(char *dst, size_t dst_bytes, const char *text, size_t bytes)
 		strcpy(dst + used, " < ");
 		used += 3;
 	}
-	text_clean(dst + used, dst_bytes - used, name, "?");
+	dwell_text_clean(dst + used, dst_bytes - used, name, "?");
 }
 
 static void append_names(const struct short_stack *s, const uint32_t *list, unsigned count,
@@ -174,6 +174,10 @@ void dwell_short_stack(const struct dwell_names *names, uint32_t node, char *dst
 		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
 	if (s.users)
 		append_names(&s, s.user, s.users, dst, dst_bytes);
+	else if (s.syscall &&
+		 !s.fault) /* only glue above it: the call says more than its insides */
+		append(dst, dst_bytes, syscall_of(s.syscall),
+		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
 	else if (s.kernels)
 		append_names(&s, s.kernel, s.kernels, dst, dst_bytes);
 	else if (s.leaf)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -49,7 +50,7 @@ static void origin_add(char *line, size_t line_bytes, const char *before, const 
 
 	if (!value || !*value)
 		return;
-	text_clean(clean, sizeof(clean), value, "?");
+	dwell_text_clean(clean, sizeof(clean), value, "?");
 	snprintf(line + used, line_bytes - used, "%s%s%s", used ? "  " : "", before, clean);
 }
 
@@ -119,7 +120,7 @@ static void add_line(const struct dwell_view *view, const struct dwell_summary *
 
 	table_add(table, summary_state_name(line->state));
 	table_add(table, text_share(number, line->ns, summary->observed_ns));
-	text_clean(text, sizeof(text), comm, "?");
+	dwell_text_clean(text, sizeof(text), comm, "?");
 	table_add(table, text);
 	table_add(table, dwell_strings_get(summary->where, line->where));
 	table_add(table, text_count(number, line->count));
@@ -233,7 +234,7 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	if (info->recorder_cpu_ns)
 		fprintf(line, ", cost %s of a CPU",
 			text_share(number, info->recorder_cpu_ns, whole_ns));
-	text_clean(name, sizeof(name), strcmp(path, "-") ? path : "standard input", "?");
+	dwell_text_clean(name, sizeof(name), strcmp(path, "-") ? path : "standard input", "?");
 	fprintf(line, ", %s", name);
 	if (info->file_bytes)
 		fprintf(line, " %s", text_bytes(number, info->file_bytes));
@@ -267,7 +268,7 @@ static void print_more(const char *path, FILE *out)
 	char clean[NAME_BYTES], line[3 * NAME_BYTES];
 	const char *name = !strcmp(path, "dwell.data") ? "" : clean;
 
-	text_clean(clean, sizeof(clean), path, "?");
+	dwell_text_clean(clean, sizeof(clean), path, "?");
 	if (!strcmp(path, "-"))
 		name = "FILE";
 	snprintf(line, sizeof(line), "more: dwell report threads%s%s, dwell fold --wall%s%s",

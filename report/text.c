@@ -1,68 +1,22 @@
 // SPDX-License-Identifier: MIT
-/* Hostile names become safe UTF-8; integers become durations, counts, sizes and shares that a
- * person reads at a glance. */
+/* Text is fitted to columns; integers become durations, counts, sizes and shares that a person
+ * reads at a glance. */
 #include "report/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 character at p (RFC 3629), 0 when it is none. */
-static size_t utf8_bytes(const unsigned char *p)
-{
-	size_t count = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-
-	if (p[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < count; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return count;
-}
-
-static int is_control(const unsigned char *p)
-{
-	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
-}
-
-size_t text_clean(char *dst, size_t dst_bytes, const char *src, const char *invalid)
-{
-	const unsigned char *p = (const unsigned char *)src;
-	size_t used = 0;
-
-	if (!dst_bytes)
-		return 0;
-	while (*p) {
-		size_t count = utf8_bytes(p), put_bytes = count;
-		const char *put = (const char *)p;
-
-		if (!count || is_control(p)) {
-			put = count ? "?" : invalid;
-			put_bytes = strlen(put);
-		}
-		if (used + put_bytes >= dst_bytes)
-			break;
-		memcpy(dst + used, put, put_bytes);
-		used += put_bytes;
-		p += count ? count : 1;
-	}
-	dst[used] = '\0';
-	return used;
-}
-
-/* The code point of the well-formed character at p, and its length. */
+/* The code point of the valid character at p, and its length. */
 static uint32_t utf8_decode(const char *p, size_t *ret_bytes)
 {
 	const unsigned char *u = (const unsigned char *)p;
-	size_t bytes = utf8_bytes(u);
+	size_t bytes = u[0] < 0xc0 ? 1 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
 	uint32_t code = bytes < 2 ? u[0] : u[0] & (0xffu >> (bytes + 1));
 
-	for (size_t i = 1; i < bytes; i++)
+	for (size_t i = 1; i < bytes && u[i]; i++)
 		code = code << 6 | (u[i] & 0x3f);
-	*ret_bytes = bytes ? bytes : 1;
+	*ret_bytes = strnlen(p, bytes);
 	return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for people: names of other users' processes become safe UTF-8, numbers become short words.
- * Everything writes into buffers of the caller's and NUL-terminates. */
+/* Text for people: names take their place in columns, numbers become short words. Everything writes
+ * into buffers of the caller's and NUL-terminates. */
 #ifndef DWELL_REPORT_TEXT_H
 #define DWELL_REPORT_TEXT_H
 
@@ -9,11 +9,6 @@
 
 /* Room that a number's text needs. */
 enum { TEXT_NUMBER_BYTES = 40 };
-
-/* Copies src into dst of dst_bytes as valid UTF-8: control characters (C0, DEL, C1) become '?',
- * bytes that are not UTF-8 become `invalid` ("?" or U+FFFD). Cut at a character's border. Returns
- * the number of bytes written. */
-size_t text_clean(char *dst, size_t dst_bytes, const char *src, const char *invalid);
 
 /* How many columns of a terminal valid UTF-8 takes: two for a wide character, none for a combining
  * mark, else one. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "report/summary_text.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -147,8 +148,8 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 	else
 		snprintf(text, sizeof(text), "%d/%d", thread->pid, thread->tid);
 	table_add(table, text);
-	text_clean(text, sizeof(text), dwell_strings_get(analysis->tables.strings, thread->comm),
-		   "?");
+	dwell_text_clean(text, sizeof(text),
+			 dwell_strings_get(analysis->tables.strings, thread->comm), "?");
 	table_add(table, text);
 	table_add(table, text_duration(number, books->observed_ns));
 	table_add(table, text_duration(number, books->ns[DWELL_STATE_ON_CPU]));

@@ -73,9 +73,25 @@ run_one()
 	rm -f "$log"
 }
 
+# End-to-end claims compare clocks of a machine that others load at the same time. A script with a failed
+# claim is run again, and a claim that fails every time has failed; what the earlier runs said is shown.
+tries_of()
+{
+	case $1 in
+	*.sh) echo "${TRIES:-3}" ;;
+	*) echo 1 ;;
+	esac
+}
+
 for test in "$@"; do
 	echo "# $test"
-	run_one "$test" | tee -a "$claims"
+	output=$(run_one "$test")
+	for ((try = $(tries_of "$test"); try > 1; try--)); do
+		grep -aq '^not ok - ' <<<"$output" || break
+		grep -a '^not ok - ' <<<"$output" | sed 's/^/# again, since /'
+		output=$(run_one "$test")
+	done
+	printf '%s\n' "$output" | tee -a "$claims"
 done
 
 count()

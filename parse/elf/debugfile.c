@@ -4,12 +4,12 @@
 #include "parse/elf/debugfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/io.h"
 #include "parse/elf/image.h"
 #include "parse/elf/symtab.h"
 
@@ -31,7 +31,7 @@ static int candidate_open(const char *path, const struct wanted *wanted, int *re
 			  Elf **ret_debug)
 {
 	uint8_t build_id[DWELL_BUILD_ID_MAX];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = dwell_io_open_regular(path, 0);
 	Elf *elf;
 
 	if (fd < 0)

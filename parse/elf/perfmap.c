@@ -235,7 +235,7 @@ static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
 	int64_t bytes;
 	char *text;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st))
 		return -ENOENT;
 	if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != user)
 		return -EPERM;
@@ -255,10 +255,10 @@ static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
 
 static int path_read(const char *path, uid_t user, struct dwell_perfmap **ret_map)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), rc;
+	int fd = dwell_io_open_regular(path, O_NOFOLLOW), rc;
 
 	if (fd < 0)
-		return errno == ENOMEM ? -ENOMEM : -ENOENT;
+		return fd == -ENOMEM ? -ENOMEM : -ENOENT;
 	rc = file_read(fd, user, ret_map);
 	close(fd);
 	return rc;

@@ -5,7 +5,6 @@
 #include "parse/elf/symbols.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "lib/array.h"
 #include "lib/idmap.h"
+#include "lib/io.h"
 #include "parse/elf/debugfile.h"
 #include "parse/elf/image.h"
 #include "parse/elf/perfmap.h"
@@ -144,21 +144,15 @@ static enum dwell_symbol_status file_load(const struct dwell_symbols *symbols,
 {
 	const char *path = dwell_strings_get(symbols->strings, file->path);
 	enum dwell_symbol_status status;
-	struct stat st;
 	char *full;
 	int fd;
 
 	if (path[0] != '/' || asprintf(&full, "%s%s", symbols->symfs, path) < 0)
 		return DWELL_SYMBOL_NO_FILE;
-	/* Opening a device may do things; the path is whatever the trace says. */
-	if (stat(full, &st) == 0 && !S_ISREG(st.st_mode)) {
-		free(full);
-		return DWELL_SYMBOL_BAD_FILE;
-	}
-	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = dwell_io_open_regular(full, 0);
 	free(full);
 	if (fd < 0)
-		return DWELL_SYMBOL_NO_FILE;
+		return fd == -EINVAL ? DWELL_SYMBOL_BAD_FILE : DWELL_SYMBOL_NO_FILE;
 	status = fd_load(symbols, file, fd, path, ret_table);
 	close(fd);
 	return status;

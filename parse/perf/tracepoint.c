@@ -1,28 +1,46 @@
 // SPDX-License-Identifier: MIT
-/* Format texts become field offsets and the table of state letters, through libtraceevent. */
+/* Format texts become field offsets, through libtraceevent, and the table of state letters, from
+ * the print format. */
 #include "parse/perf/tracepoint.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <event-parse.h>
 
-/* The parsed event of a text; *ret_tep owns it. */
+static const char print_begin[] = "\nprint fmt:";
+
+/* The parsed fields of a text; *ret_tep owns the event. libtraceevent never sees the print format:
+ * it crashes on those that are cut, or name fields and helpers that do not exist. */
 static int format_parse(const char *text, const char *name, struct tep_handle **ret_tep,
 			struct tep_event **ret_event, struct dwell_err *err)
 {
-	struct tep_handle *tep = tep_alloc();
+	const char *print = strstr(text, print_begin);
 	struct tep_event *event = NULL;
+	struct tep_handle *tep;
+	char *fields = NULL;
+	int rc = 0;
 
-	if (!tep)
+	if (!print)
+		return dwell_err_set(err, -EINVAL, "the format of tracepoint '%s' is cut", name);
+	tep = tep_alloc();
+	if (!tep ||
+	    asprintf(&fields, "%.*s%s \"\"\n", (int)(print - text), text, print_begin) < 0) {
+		tep_free(tep);
 		return dwell_err_sys(err, -ENOMEM, "cannot parse the format of '%s'", name);
+	}
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(tep, sizeof(long));
-	if (tep_parse_format(tep, &event, text, strlen(text), "sched") || !event) {
+	if (tep_parse_format(tep, &event, fields, strlen(fields), "sched") || !event) {
 		tep_free(tep);
-		return dwell_err_set(err, -EINVAL, "cannot parse the format of tracepoint '%s'",
-				     name);
+		rc = dwell_err_set(err, -EINVAL, "cannot parse the format of tracepoint '%s'",
+				   name);
 	}
+	free(fields);
+	if (rc)
+		return rc;
 	*ret_tep = tep;
 	*ret_event = event;
 	return 0;
@@ -55,68 +73,118 @@ static void comm_field(struct tep_event *event, const char *name, uint16_t *ret_
 	*ret_bytes = (uint16_t)field->size;
 }
 
-/* The value of a constant expression in a print format; false when it is not constant. */
-static bool constant_value(const struct tep_print_arg *arg, unsigned depth, uint64_t *ret_value)
+/* How tightly an operator binds, as in C; 0 = none that is known. */
+static unsigned operator_level(const char *at)
 {
-	uint64_t left, right;
-	const char *op;
+	switch (*at) {
+	case '|':
+		return 1;
+	case '&':
+		return 2;
+	case '<':
+		return at[1] == '<' ? 3 : 0;
+	case '+':
+	case '-':
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+static bool operator_apply(char op, uint64_t right, uint64_t *value)
+{
+	switch (op) {
+	case '|':
+		*value |= right;
+		return true;
+	case '&':
+		*value &= right;
+		return true;
+	case '<':
+		*value = right < 64 ? *value << right : 0;
+		return right < 64;
+	case '+':
+		*value += right;
+		return true;
+	default: /* '-' */
+		*value -= right;
+		return true;
+	}
+}
+
+/* Reads a constant expression as the kernel's macros leave it, of operators of at least `level`. */
+static bool constant_read(const char **at, unsigned depth, unsigned level, uint64_t *ret_value)
+{
+	uint64_t value, right;
 	char *end;
 
-	if (!arg || depth > 64)
+	*at += strspn(*at, " ");
+	if (depth > 64)
 		return false;
-	if (arg->type == TEP_PRINT_ATOM) {
-		*ret_value = strtoull(arg->atom.atom, &end, 0);
-		return end != arg->atom.atom;
+	if (**at == '(') {
+		(*at)++;
+		if (!constant_read(at, depth + 1, 1, &value) || **at != ')')
+			return false;
+		(*at)++;
+	} else {
+		if (!isdigit((unsigned char)**at))
+			return false;
+		value = strtoull(*at, &end, 0);
+		*at = end + strspn(end, "UL");
 	}
-	if (arg->type == TEP_PRINT_TYPE)
-		return constant_value(arg->typecast.item, depth + 1, ret_value);
-	if (arg->type != TEP_PRINT_OP || !constant_value(arg->op.left, depth + 1, &left) ||
-	    !constant_value(arg->op.right, depth + 1, &right))
-		return false;
-	op = arg->op.op;
-	if (!strcmp(op, "|"))
-		*ret_value = left | right;
-	else if (!strcmp(op, "+"))
-		*ret_value = left + right;
-	else if (!strcmp(op, "-"))
-		*ret_value = left - right;
-	else if (!strcmp(op, "<<") && right < 64)
-		*ret_value = left << right;
-	else if (!strcmp(op, "&"))
-		*ret_value = left & right;
-	else
-		return false;
+	for (;;) {
+		char op;
+		unsigned bound;
+
+		*at += strspn(*at, " ");
+		op = **at;
+		bound = operator_level(*at);
+		if (!bound || bound < level)
+			break;
+		*at += op == '<' ? 2 : 1;
+		if (!constant_read(at, depth + 1, bound + 1, &right) ||
+		    !operator_apply(op, right, &value))
+			return false;
+	}
+	*ret_value = value;
 	return true;
 }
 
-/* Looks through an argument for the letters (a flags list) and for `state & MASK ? "+" : ""`. */
-static void states_scan(const struct tep_print_arg *arg, unsigned depth,
-			struct dwell_sched_switch *sw)
+/* The letters: __print_flags(REC->prev_state & ..., "|", { 0x1, "S" }, { 0x2, "D" } ...). */
+static void letters_read(const char *print, struct dwell_sched_switch *sw)
 {
-	if (!arg || depth > 64)
-		return;
-	if (arg->type == TEP_PRINT_FLAGS) {
-		for (struct tep_print_flag_sym *f = arg->flags.flags;
-		     f && sw->state_count < DWELL_SCHED_STATES_MAX; f = f->next) {
-			if (!f->value || !f->str || !f->str[0])
-				continue;
-			sw->states[sw->state_count].value = strtoull(f->value, NULL, 0);
-			sw->states[sw->state_count].state = (uint8_t)dwell_task_state_of(f->str[0]);
-			sw->state_count++;
-		}
-		return;
+	const char *at = strstr(print, "__print_flags(");
+
+	at = at ? strchr(at, '{') : NULL;
+	while (at && *at == '{' && sw->state_count < DWELL_SCHED_STATES_MAX) {
+		uint64_t value;
+
+		at++;
+		if (!constant_read(&at, 0, 1, &value))
+			return;
+		at += strspn(at, " ,");
+		if (*at != '"' || !at[1] || at[1] == '"')
+			return;
+		sw->states[sw->state_count].value = value;
+		sw->states[sw->state_count].state = (uint8_t)dwell_task_state_of(at[1]);
+		sw->state_count++;
+		at = strchr(at + 2, '}');
+		at = at ? at + 1 + strspn(at + 1, " ,") : NULL;
 	}
-	if (arg->type != TEP_PRINT_OP)
+}
+
+/* The bit that says preempted: REC->prev_state & MASK ? "+" : "". */
+static void preempted_read(const char *print, struct dwell_sched_switch *sw)
+{
+	static const char state_and[] = "prev_state & ";
+	const char *plus = strstr(print, "? \"+\""), *at = print, *next;
+
+	if (!plus)
 		return;
-	if (!strcmp(arg->op.op, "?") && arg->op.right && arg->op.right->type == TEP_PRINT_OP &&
-	    arg->op.right->op.left && arg->op.right->op.left->type == TEP_PRINT_ATOM &&
-	    !strcmp(arg->op.right->op.left->atom.atom, "+") && arg->op.left &&
-	    arg->op.left->type == TEP_PRINT_OP && !strcmp(arg->op.left->op.op, "&")) {
-		constant_value(arg->op.left->op.right, 0, &sw->preempted_mask);
-		return;
-	}
-	states_scan(arg->op.left, depth + 1, sw);
-	states_scan(arg->op.right, depth + 1, sw);
+	while ((next = strstr(at, state_and)) && next < plus)
+		at = next + strlen(state_and);
+	if (!constant_read(&at, 0, 1, &sw->preempted_mask) || at != plus)
+		sw->preempted_mask = 0;
 }
 
 int dwell_sched_switch_parse(const char *text, struct dwell_sched_switch *ret,
@@ -139,9 +207,9 @@ int dwell_sched_switch_parse(const char *text, struct dwell_sched_switch *ret,
 	comm_field(event, "next_comm", &sw.next_comm, &next_bytes);
 	if (next_bytes < sw.comm_bytes)
 		sw.comm_bytes = next_bytes;
-	for (struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next)
-		states_scan(arg, 0, &sw);
 	tep_free(tep);
+	letters_read(strstr(text, print_begin), &sw);
+	preempted_read(strstr(text, print_begin), &sw);
 	if (!sw.prev_pid.bytes || !sw.next_pid.bytes || !sw.prev_state.bytes || !sw.state_count)
 		return dwell_err_set(err, -EINVAL,
 				     "the format of tracepoint 'sched_switch' lacks prev_pid, "

@@ -32,6 +32,9 @@ refused 3 'fold of text that is no trace' fold text
 refused 2 'an unknown command' frobnicate
 refused 2 'no target to record' record
 refused 2 'a duration that is none' record -d soon -- true
+refused 2 'a duration in hexadecimal' record -d 0x1 -- true
+refused 2 'a duration of nothing' record -d 0 -- true
+refused 2 'a size of nothing' record --max-size 0 -- true
 refused 2 'an unknown report' report no-such-view empty
 dwell --version
 claim "--version (got $status)" [ "$status" = 0 ]
@@ -61,6 +64,12 @@ survives()
 		esac
 	done
 }
+
+cp good copy
+for command in fold report dump; do
+	refused 3 "$command into its own input" $command -o copy copy
+done
+claim 'and it is left alone' cmp -s good copy
 
 damage=
 at=0

@@ -78,3 +78,39 @@ verified killed killed
 
 "$DWELL" fold --wall killed 2>err | head -1 >/dev/null
 claim 'a reader that goes away is no error' sh -c '! grep -v "warning:" err'
+
+# What a caller set up stays so: ignored signals, limits, closed streams.
+(trap '' HUP && exec "$DWELL" record -q -o nohup -- sleep 1) >out 2>err &
+pid=$!
+sleep 0.5
+kill -HUP "$pid"
+wait "$pid"
+status=$?
+claim "an ignored SIGHUP stops nothing (got $status)" [ "$status" = 0 ]
+verified nohup nohup
+
+(ulimit -f 2 && exec "$DWELL" record -q -o limited -a -d 1) >out 2>err
+status=$?
+claim "a file size limit: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and one line says so' one_line
+
+"$DWELL" record -o closed -- sleep 0.1 <&- >&- 2>&-
+status=$?
+claim "all standard streams closed (got $status)" [ "$status" = 0 ]
+verified closed closed
+for arguments in --help --version 'record --help'; do
+	# shellcheck disable=SC2086 # several words
+	"$DWELL" $arguments >/dev/full 2>err
+	status=$?
+	claim "$arguments that cannot be printed: exit 3 (got $status)" [ "$status" = 3 ]
+done
+
+# The recorder dies while it waits for a reader of its output, with the command forked already.
+mkfifo waiting
+"$DWELL" record -q -o waiting -- touch ran >/dev/null 2>&1 &
+pid=$!
+sleep 1
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+sleep 0.2
+claim 'the command of a killed recorder does not run' [ ! -e ran ]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Fuzzing of tracepoint formats: a well-formed text (libtraceevent has no defence against others,
- * and the kernel writes none) of any numbers, letters and constant expressions is refused or gives
- * fields inside the bounds that decoding relies on. */
+/* Fuzzing of tracepoint formats: a text in the kernel's shape, with any numbers, letters and
+ * constant expressions, is refused or gives fields inside the bounds that decoding relies on. Other
+ * texts are the kernel's own: libtraceevent has no defence against field lines that are cut. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

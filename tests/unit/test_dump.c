@@ -179,10 +179,10 @@ static void samples_and_lives(void **state)
 	e.u.fork.parent = WORKER;
 	assert_fields(s, e, "fork parent=10/11 worker");
 	e = (struct dwell_event){ .kind = DWELL_EVENT_COMM };
-	e.u.comm.comm = string(s, "new\nname \x1b[2J");
-	assert_fields(s, e, "comm comm=new?name ?[2J");
+	e.u.comm.comm = string(s, "new\nname \x1b[2J\xc2\x9b\x9b");
+	assert_fields(s, e, "comm comm=new?name ?[2J??");
 	e.u.comm.exec = true;
-	assert_fields(s, e, "comm exec comm=new?name ?[2J");
+	assert_fields(s, e, "comm exec comm=new?name ?[2J??");
 	e = (struct dwell_event){ .kind = DWELL_EVENT_CGROUP };
 	e.u.cgroup.path = string(s, "/a/b");
 	assert_fields(s, e, "cgroup path=/a/b");

@@ -260,6 +260,27 @@ static void test_escaping(void **state)
 }
 
 /* Frames of one function at other offsets are one line; lines differ where bytes do. */
+/* Times that no clock shows: the sum of two threads' does not fit, and must not wrap. */
+static void test_no_sum_wraps(void **state)
+{
+	struct filter_opts opts = { 0 };
+	struct dwell_analysis_options options = { 0 };
+	struct dwell_analysis analysis = { 0 };
+	struct dwell_err err = { 0 };
+	struct synth s;
+
+	(void)state;
+	synth_init(&s, 0, UINT64_MAX);
+	synth_thread(&s, 1, 1, "one");
+	synth_thread(&s, 2, 2, "two");
+	assert_int_equal(dwell_analysis_begin(&analysis, &s.tables, &s.info, &opts.filter, &options,
+					      &err),
+			 0);
+	assert_int_equal(dwell_analysis_finish(&analysis, &s.info, &err), -EOVERFLOW);
+	dwell_analysis_release(&analysis);
+	synth_release(&s);
+}
+
 static void test_summing_and_order(void **state)
 {
 	static const char *const stacks[] = { "z", "a|b", "a", "ab", "a!", "a|b", "A|b" };
@@ -359,12 +380,19 @@ static void test_samples_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wall),	      cmocka_unit_test(test_on_and_off),
-		cmocka_unit_test(test_groups),	      cmocka_unit_test(test_user_and_kernel),
-		cmocka_unit_test(test_names_lie),     cmocka_unit_test(test_files_agree),
-		cmocka_unit_test(test_unknown),	      cmocka_unit_test(test_not_sampled),
-		cmocka_unit_test(test_escaping),      cmocka_unit_test(test_summing_and_order),
-		cmocka_unit_test(test_deterministic), cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_wall),
+		cmocka_unit_test(test_on_and_off),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_user_and_kernel),
+		cmocka_unit_test(test_names_lie),
+		cmocka_unit_test(test_files_agree),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_not_sampled),
+		cmocka_unit_test(test_escaping),
+		cmocka_unit_test(test_no_sum_wraps),
+		cmocka_unit_test(test_summing_and_order),
+		cmocka_unit_test(test_deterministic),
+		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_samples_alone),
 	};
 

@@ -387,6 +387,26 @@ static void test_fork_and_exit(void **state)
 	release(&w);
 }
 
+/* A delayed recording hears of births before its window: what the child does by then is not told.
+ */
+static void test_born_before_the_window(void **state)
+{
+	struct world w;
+	uint32_t child;
+
+	(void)state;
+	world_init(&w, true);
+	assert_int_equal(dwell_threads_add(w.threads, 10, 17, T0 - 10, &child), 0);
+	dwell_threads_get(w.threads, child)->observed = true;
+	feed(&w, DWELL_EVENT_FORK, -10, 0, child, EVENT(.u.fork.parent = 1));
+	reading(&w, 1, child, DWELL_PHASE_START, S, 5, 0);
+	wake(&w, 20, child, 1);
+	sw(&w, 30, 0, 1, R, child);
+	finish(&w, 50);
+	expect(&w, child, "<BS0-20 Rw20-30 O30-50>");
+	release(&w);
+}
+
 static void test_exit_without_last_switch(void **state)
 {
 	struct world w;
@@ -479,6 +499,51 @@ static void test_loss_running(void **state)
 	release(&w);
 }
 
+/* Gaps of another CPU in whatever order: a thread that answers late is unknown since the earliest
+ * that it has not answered for. */
+static void test_loss_order(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	for (uint32_t i = 1; i <= 3; i++)
+		reading(&w, 1, i, DWELL_PHASE_START, S, 5, 0);
+	gap(&w, 20, 40, 1);
+	count(&w, 41, 1, 5);
+	gap(&w, 50, 60, 1);
+	gap(&w, 45, 61, 1); /* began before the one that was told of first */
+	gap(&w, 55, 62, 1);
+	count(&w, 63, 2, 6);
+	gap(&w, 70, 75, 1);
+	wake(&w, 80, 1, 2);  /* answered for the first gap only */
+	count(&w, 81, 3, 5); /* answered for all */
+	finish(&w, 90);
+	expect(&w, 1, "<BS0-45 Ul45-90>");
+	expect(&w, 2, "<BS0-20 Ul20-90>");
+	expect(&w, 3, "<BS0-90>");
+	release(&w);
+}
+
+/* Each gap began before the one that was told of before it: this takes no longer than good order
+ * does (it took an hour). */
+static void test_loss_hostile_order(void **state)
+{
+	enum { GAPS = 1000000 };
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	reading(&w, 1, 1, DWELL_PHASE_START, S, 5, 0);
+	for (int i = 0; i < GAPS; i++)
+		gap(&w, 2 * GAPS - i, 2 * GAPS + i, 1);
+	wake(&w, 3 * GAPS, 1, 2);
+	finish(&w, 3 * GAPS + 1);
+	expect(&w, 1, "<BS0-1000001 Ul1000001-3000001>");
+	assert_int_equal(dwell_timeline_stats(w.tl)->gaps, GAPS);
+	release(&w);
+}
+
 static void test_late_events(void **state)
 {
 	struct world w;
@@ -558,10 +623,13 @@ int main(void)
 		cmocka_unit_test(test_missed_switches),
 		cmocka_unit_test(test_migration_and_idle),
 		cmocka_unit_test(test_fork_and_exit),
+		cmocka_unit_test(test_born_before_the_window),
 		cmocka_unit_test(test_exit_without_last_switch),
 		cmocka_unit_test(test_stopped_and_offline),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_loss_running),
+		cmocka_unit_test(test_loss_order),
+		cmocka_unit_test(test_loss_hostile_order),
 		cmocka_unit_test(test_late_events),
 		cmocka_unit_test(test_exec_splits_running_time),
 		cmocka_unit_test(test_others_are_not_accounted),
