@@ -170,6 +170,13 @@ static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
 	return trace_writer_put(rec->writer, cpu, &record);
 }
 
+/* A thread gives its tid back some time before its last switch: is prev, who leaves the CPU, an
+ * earlier owner of the tid than the one born last? */
+static bool former_life(const struct recording *rec, const struct cpu_intake *c, uint32_t prev)
+{
+	return c->chained && c->current == prev && c->births != tids_slot(&rec->tids, prev)->births;
+}
+
 static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
 {
 	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
@@ -185,6 +192,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		.preempted = state & sw->preempted_mask,
 	};
 	int32_t pid = (int32_t)sample->pid;
+	bool former;
 	int rc = learn_tid(rec, sample->time_ns, prev_tid, sample->tid, pid);
 
 	if (rc)
@@ -204,11 +212,14 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		if (rc)
 			return rc;
 	}
+	former = former_life(rec, c, record.tid);
 	c->leaving = true;
 	c->prev = record.tid;
 	c->next = c->current = c->tracepoint_next = record.other;
+	c->births = tids_slot(&rec->tids, record.other)->births;
 	c->chained = true;
-	tids_slot(&rec->tids, record.tid)->out_ns = sample->time_ns;
+	if (!former)
+		tids_slot(&rec->tids, record.tid)->out_ns = sample->time_ns;
 	tids_slot(&rec->tids, record.other)->out_ns = 0;
 	if (!rec->config->all && !observed(rec, record.tid) && !observed(rec, record.other)) {
 		rec->passed_over++;
@@ -228,7 +239,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = trace_writer_put(rec->writer, cpu, &record);
 	if (!rec->events.cpus[cpu].records)
 		tids_slot(&rec->tids, record.other)->switches_in++;
-	if (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE) {
+	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
 		pid = tids_slot(&rec->tids, record.tid)->pid;
 		if (tids_end(&rec->tids, record.tid))
 			dwell_addrspaces_exit(rec->spaces, pid);
@@ -397,6 +408,7 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		if (rec->config->all && record.tid && !c->tracepoint_next)
 			rec->events.cpus[cpu].provisional = false;
 		c->current = record.tid;
+		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
 	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
 		record.tid = leaving; /* of another namespace */

@@ -17,6 +17,7 @@
 struct cpu_intake {
 	uint64_t last_ns;	 /* time of the last record */
 	uint32_t current;	 /* tid running, as far as known */
+	uint32_t births;	 /* current's slot->births when it came */
 	bool chained;		 /* current is known from a switch */
 	bool leaving;		 /* a sched_switch was read, the record of its switch-out not yet */
 	uint64_t nameless_in_ns; /* a switch-in of an exiting thread that the next switch will name

@@ -86,6 +86,7 @@ static int exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_
 	slot->switches_in = was.switches_in;
 	slot->comm = was.comm;
 	rec->cpus[cpu].current = pid;
+	rec->cpus[cpu].births = slot->births;
 	return trace_writer_retid(rec->writer, time_ns, (int32_t)old, (int32_t)pid);
 }
 
@@ -138,6 +139,7 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	if (rc)
 		return rc;
 	child = tids_slot(&rec->tids, body->tid);
+	child->births++;
 	child->comm = parent->comm;
 	child->counted = true; /* from nothing */
 	if (!wanted)
