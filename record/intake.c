@@ -335,9 +335,9 @@ static int take_stack(struct recording *rec, uint32_t cpu, const struct dwell_pe
 			    &rec->cpus[cpu].pending_stack);
 }
 
-/* Every sample counts as read; one stamped after the window was closed goes no further. */
+/* Every sample counts as read; one stamped outside the window goes no further. */
 static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
-		       bool closed)
+		       bool outside)
 {
 	struct event_count *counts = rec->events.cpus[cpu].counts;
 	struct dwell_perf_sample sample = { 0 };
@@ -351,7 +351,7 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 		bool clock = sample.period != 1;
 
 		counts[clock ? RECORD_CLOCK : RECORD_STACKS].parsed++;
-		return closed  ? 0
+		return outside ? 0
 		       : clock ? take_clock(rec, cpu, &sample)
 			       : take_stack(rec, cpu, &sample);
 	}
@@ -359,22 +359,22 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 		memcpy(&type, sample.raw, sizeof(type));
 	if (type == rec->facts.sched_switch.id) {
 		counts[RECORD_SWITCH].parsed++;
-		return closed ? 0 : take_switch(rec, cpu, &sample);
+		return outside ? 0 : take_switch(rec, cpu, &sample);
 	}
 	if (type == rec->facts.waking.id) {
 		counts[RECORD_WAKING].parsed++;
-		return closed ? 0
-			      : take_waking(rec, cpu, &sample, &rec->facts.waking,
-					    DWELL_REC_WAKING);
+		return outside ? 0
+			       : take_waking(rec, cpu, &sample, &rec->facts.waking,
+					     DWELL_REC_WAKING);
 	}
 	if (type == rec->facts.wakeup_new.id) {
 		counts[RECORD_WAKEUP_NEW].parsed++;
-		return closed ? 0
-			      : take_waking(rec, cpu, &sample, &rec->facts.wakeup_new,
-					    DWELL_REC_WAKEUP_NEW);
+		return outside ? 0
+			       : take_waking(rec, cpu, &sample, &rec->facts.wakeup_new,
+					     DWELL_REC_WAKEUP_NEW);
 	}
 	counts[RECORD_CLOCK].parsed++;
-	return closed ? 0 : take_clock(rec, cpu, &sample);
+	return outside ? 0 : take_clock(rec, cpu, &sample);
 }
 
 /* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
@@ -459,15 +459,19 @@ static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_even
 static int take_main(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		     uint64_t time_ns)
 {
-	bool closed = rec->end_ns && time_ns > rec->end_ns;
+	/* Before the window opens, some CPUs' events run already and others' do not yet: what a
+	 * thread does there makes no whole. */
+	bool outside = (rec->end_ns && time_ns > rec->end_ns) || time_ns < rec->start_ns;
 	int rc;
 
 	rec->records++;
-	if (closed && record->type != PERF_RECORD_SAMPLE)
+	if (outside &&
+	    (record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	     (rec->end_ns && record->type != PERF_RECORD_SAMPLE)))
 		return 0;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		rc = take_sample(rec, cpu, record, closed);
+		rc = take_sample(rec, cpu, record, outside);
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
