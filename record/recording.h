@@ -95,6 +95,9 @@ bool targets_want(struct recording *rec, int32_t pid);
 /* The trace learns that tid exists, before the first event that names it. comm may be NULL. */
 int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32_t pid,
 		    const char *comm);
+/* A filter that lets through the targets of now and, with inherit, all that they may bear from now
+ * on. Takes a pass over the rings: a birth that is not read yet would fall between the two. */
+int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
 /* Builds the filter for the targets of now and puts it in force. */
 int targets_refilter(struct recording *rec);
 

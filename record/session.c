@@ -264,8 +264,6 @@ static int cpu_table_write(struct session *s)
 static int open_tracepoints(struct session *s, struct dwell_err *err)
 {
 	struct recording *rec = &s->rec;
-	uint32_t count;
-	const uint32_t *tids;
 	int rc = events_open_side(&rec->events, err);
 
 	if (!rc)
@@ -274,12 +272,11 @@ static int open_tracepoints(struct session *s, struct dwell_err *err)
 		rc = targets_add(rec, s->command.pid, s->command.pid);
 	if (rc)
 		return rc;
-	rec->filtering = !rec->config->all && !rec->pid_namespace;
-	if (rec->filtering) {
-		tids = tids_sorted(&rec->tids, &count);
-		tidfilter_build(&rec->filter, tids, count,
-				rec->config->inherit ? proc_last_pid() : -1);
-		rec->refilter = false;
+	if (!rec->config->all && !rec->pid_namespace) {
+		rc = targets_filter(rec, &rec->filter);
+		if (rc)
+			return rc;
+		rec->filtering = true;
 	}
 	return events_open_cpu_wide(&rec->events, rec->filtering ? &rec->filter : NULL, err);
 }

@@ -171,18 +171,32 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	return rc ? dwell_err_sys(err, rc, "cannot take in the targets") : 0;
 }
 
+int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
+{
+	/* Forks that have their tid and have not told of it yet. */
+	enum { IN_FLIGHT = 64 };
+	int64_t newest = rec->config->inherit ? proc_last_pid() : -1;
+	uint32_t count;
+	const uint32_t *tids;
+	int rc = intake_pass(rec); /* all births up to newest */
+
+	if (rc)
+		return rc;
+	tids = tids_sorted(&rec->tids, &count);
+	tidfilter_build(ret_filter, tids, count, newest > IN_FLIGHT ? newest - IN_FLIGHT : newest);
+	rec->refilter = false;
+	return 0;
+}
+
 int targets_refilter(struct recording *rec)
 {
 	enum { OVERLAP_NS = 1000000 };
-	uint32_t count;
-	const uint32_t *tids = tids_sorted(&rec->tids, &count);
 	struct tidfilter filter;
-	int rc;
+	int rc = targets_filter(rec, &filter);
 
-	rec->refilter = false;
 	rec->passed_over = 0;
-	tidfilter_build(&filter, tids, count, rec->config->inherit ? proc_last_pid() : -1);
-	rc = events_refilter(&rec->events, &filter, &rec->err);
+	if (!rc)
+		rc = events_refilter(&rec->events, &filter, &rec->err);
 	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
 	if (!rc)
 		rec->filter = filter;
