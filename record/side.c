@@ -171,6 +171,7 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 {
 	const struct task_body *body = (const void *)(record + 1);
 	struct tid_slot *slot;
+	int rc = 0;
 
 	if (record->size < sizeof(*record) + sizeof(*body))
 		return -EBADMSG;
@@ -180,12 +181,15 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	if (body->tid == body->pid && identify_code_of(&rec->identify, (int32_t)body->pid))
 		return -ENOMEM;
 	slot->exiting = true;
-	if (!slot->declared)
-		return 0;
-	if (!rec->facts.tracepoints && slot->exec_ns &&
+	if (slot->declared && !rec->facts.tracepoints && slot->exec_ns &&
 	    time_ns - slot->exec_ns < STOPPED_AFTER_EXEC_NS && still_running(body->pid, body->tid))
 		return trace_writer_stopped(rec->writer, time_ns, (int32_t)body->tid);
-	return trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
+	if (slot->declared)
+		rc = trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
+	/* Its last switch will not be told of. */
+	if ((!rec->start_ns || time_ns < rec->start_ns) && tids_end(&rec->tids, body->tid))
+		dwell_addrspaces_exit(rec->spaces, (int32_t)body->pid);
+	return rc;
 }
 
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
