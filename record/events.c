@@ -67,7 +67,7 @@ static void attr_fill(const struct events *events, enum record_event event,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.sample_type = events_main_sample_type(events),
-		.read_format = PERF_FORMAT_LOST,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
@@ -475,6 +475,8 @@ static int cpu_events_filtered(struct events *events, uint32_t cpu, const struct
 
 	rc = cpu_event_add(events, cpu, RECORD_SWITCH,
 			   filter ? tidfilter_text(filter, "prev_pid", "next_pid", text) : NULL);
+	if (rc == -ENODEV) /* offline since: the recording notices within a second */
+		return 0;
 	if (rc || !events->config->wakers)
 		return rc;
 	if (filter)
@@ -565,13 +567,26 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 /* Adds the kernel's count and loss of a descriptor to the CPU's totals. */
 static void fd_count(struct events *events, const struct event_fd *e)
 {
-	uint64_t values[2] = { 0, 0 }; /* value, lost */
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
 	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
 
 	if (read(e->fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
 		return;
 	count->kernel += values[0];
-	count->lost += values[1];
+	count->lost += values[2];
+}
+
+bool events_running(struct events *events, uint32_t cpu)
+{
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
+	struct cpu_events *c = &events->cpus[cpu];
+	bool running;
+
+	if (read(c->owner_fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(values[0])))
+		return true;
+	running = values[1] > c->enabled_ns;
+	c->enabled_ns = values[1];
+	return running;
 }
 
 static bool event_is_filtered(uint8_t event)
@@ -585,7 +600,7 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 	int rc = 0;
 
 	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++)
-		if (events->cpus[cpu].online)
+		if (events->cpus[cpu].online && !events->cpus[cpu].gone)
 			rc = cpu_events_filtered(events, cpu, filter);
 	for (uint32_t i = before; !rc && i < events->fds.count; i++)
 		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))

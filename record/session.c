@@ -17,6 +17,7 @@
 
 #include "lib/io.h"
 #include "record/command.h"
+#include "record/cpuwatch.h"
 #include "record/procfs.h"
 #include "record/recording.h"
 
@@ -346,6 +347,25 @@ static int rescan(struct session *s)
 	return targets_collect(rec, &rec->err);
 }
 
+static int cpus_watch(struct session *s, uint64_t now_ns)
+{
+	struct recording *rec = &s->rec;
+	char line[96];
+	bool went;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
+	     cpu++) {
+		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &went);
+		if (rc || !went)
+			continue;
+		snprintf(line, sizeof(line),
+			 "CPU %u went offline: what runs there from now on is not recorded", cpu);
+		s->ops->notice(s->ops->user, line);
+	}
+	return rc;
+}
+
 /* What is looked after once a second, or as soon as a pass asked for it. */
 static int session_tend(struct session *s, uint64_t now_ns)
 {
@@ -360,6 +380,8 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	if (!rc && rec->filtering &&
 	    (rec->refilter || (second && rec->passed_over > PASSED_OVER_MAX)))
 		rc = targets_refilter(rec);
+	if (!rc && second)
+		rc = cpus_watch(s, now_ns);
 	if (!rc && rec->recount && second)
 		rc = snapshot_counts(rec);
 	if (second) {
@@ -535,9 +557,12 @@ static int facts_finish(struct session *s)
 static int session_finish(struct session *s, int failed)
 {
 	struct recording *rec = &s->rec;
-	int rc = failed ? failed : snapshot_states(rec, DWELL_PHASE_STOP);
-	int rc_finish;
+	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
+	if (!rc)
+		rc = cpus_watch(s, recording_now_ns(rec));
+	if (!rc)
+		rc = snapshot_states(rec, DWELL_PHASE_STOP);
 	rec->end_ns = recording_now_ns(rec);
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
