@@ -19,14 +19,10 @@
 #include "lib/trace_format.h"
 #include "parse/perf/sample.h"
 #include "record/procfs.h"
+#include "record/ringsize.h"
 #include "record/tracefs.h"
 
 enum {
-	SIDE_RING_BYTES = 512 << 10,
-	RING_MAX_BYTES = 8 << 20,
-	RING_MIN_BYTES = 64 << 10,
-	/* All rings together take at most this part of the memory that is available. */
-	RING_MEMORY_PART = 16,
 	TEST_RING_BYTES = 64 << 10,
 	TEST_TRIES = 8,
 	TEST_SLEEP_NS = 200000,
@@ -126,6 +122,11 @@ void events_explain(int code, char *text, uint32_t text_bytes)
 			 "kernel.perf_event_paranoid is %lld; run as root, give the capability "
 			 "CAP_PERFMON, or set 'sysctl kernel.perf_event_paranoid=-1'",
 			 (long long)paranoid);
+	else if (code == -EDQUOT)
+		snprintf(
+			text, text_bytes,
+			"ring buffers may not lock that much memory; raise 'ulimit -l' or "
+			"'sysctl kernel.perf_event_mlock_kb', or give the capability CAP_IPC_LOCK");
 	else if (code == -EMFILE)
 		snprintf(text, text_bytes, "too many open files; raise 'ulimit -n'");
 	else if (code == -ENOSYS)
@@ -257,21 +258,6 @@ static void cpu_wanted(struct events *events, uint32_t cpu)
 	events->cpus[cpu].records = true; /* borrowed as a mark until all are read */
 }
 
-static uint64_t ring_bytes_choose(const struct events *events)
-{
-	uint64_t pages = (uint64_t)sysconf(_SC_AVPHYS_PAGES);
-	uint64_t share =
-		pages * (uint64_t)sysconf(_SC_PAGESIZE) / RING_MEMORY_PART / events->cpu_count;
-	uint64_t wanted = events->config->ring_bytes ? events->config->ring_bytes : RING_MAX_BYTES;
-	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	if (!events->config->ring_bytes && share < wanted)
-		wanted = share > RING_MIN_BYTES ? share : RING_MIN_BYTES;
-	while (bytes * 2 <= wanted)
-		bytes *= 2;
-	return bytes;
-}
-
 int events_init(struct events *events, const struct record_config *config,
 		const struct record_facts *facts, struct dwell_err *err)
 {
@@ -299,7 +285,8 @@ int events_init(struct events *events, const struct record_config *config,
 	}
 	if (!wanted)
 		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
-	events->ring_bytes = ring_bytes_choose(events);
+	events->ring_bytes = ring_bytes_choose(config->ring_bytes, wanted,
+					       facts->tracepoints ? SIDE_RING_BYTES : 0);
 	return 0;
 }
 
@@ -403,7 +390,8 @@ int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell
 	return 0;
 }
 
-/* Maps a ring of at most *bytes, halving while memory may not be locked. */
+/* Maps a ring of at most *bytes, halving while memory may not be locked. -EDQUOT: not even the
+ * smallest. */
 static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 {
 	int rc;
@@ -411,7 +399,7 @@ static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 	while ((rc = ring_map(ring, fd, *bytes)) && (rc == -EPERM || rc == -ENOMEM) &&
 	       *bytes > RING_MIN_BYTES)
 		*bytes /= 2;
-	return rc;
+	return rc == -EPERM ? -EDQUOT : rc;
 }
 
 int events_open_side(struct events *events, struct dwell_err *err)
@@ -545,6 +533,19 @@ static int task_event_add(struct events *events, int32_t tid, uint32_t cpu, enum
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner_fd) ? -errno : 0;
 }
 
+/* One's own tasks may be observed up to paranoid 2, without the kernel's side, which then was left
+ * out: so it is the task that is not ours. */
+static int task_open_failed(struct dwell_err *err, int code, int32_t tid)
+{
+	if ((code != -EACCES && code != -EPERM) ||
+	    proc_number("/proc/sys/kernel/perf_event_paranoid", 2) > 2)
+		return open_failed(err, code, "events of the target");
+	return dwell_err_set(err, code,
+			     "cannot open events of thread %d: it is another user's, or protected; "
+			     "run as root, or give the capability CAP_PERFMON",
+			     tid);
+}
+
 int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 {
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
@@ -558,7 +559,7 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 		if (rc == -ESRCH)
 			return rc;
 		if (rc)
-			return open_failed(err, rc, "events of the target");
+			return task_open_failed(err, rc, tid);
 		events->cpus[cpu].records = true;
 	}
 	return 0;
