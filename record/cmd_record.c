@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/opt.h"
@@ -337,6 +338,7 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	struct session_ops ops = { .notice = notice_print, .stop = stop_wanted, .user = &command };
 	struct session_result result = { 0 };
 	struct dwell_err err = { 0 };
+	struct stat st;
 	char *line = command_line(argc, argv);
 	int operand, rc, status;
 
@@ -361,8 +363,10 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	if (rc && command.config.command && !result.recorded && (rc == -ENOENT || rc == -EACCES) &&
 	    strstr(err.msg, "cannot run"))
 		status = rc == -ENOENT ? 127 : 126;
+	/* What went through a pipe cannot be read again. */
 	if (result.recorded && !command.config.quiet && !command.no_summary &&
-	    strcmp(command.config.output, "-") && strncmp(command.config.output, "/dev/", 5))
+	    strcmp(command.config.output, "-") && stat(command.config.output, &st) == 0 &&
+	    S_ISREG(st.st_mode))
 		snprintf(ret_summary_path, path_bytes, "%s", command.config.output);
 	config_release(&command.config);
 	free(line);

@@ -105,6 +105,18 @@ for arguments in --help --version 'record --help'; do
 	claim "$arguments that cannot be printed: exit 3 (got $status)" [ "$status" = 3 ]
 done
 
+# A pipe is written to, and not read again for a summary.
+mkfifo pipe
+cat pipe >through &
+dwell record -o pipe -- sleep 0.1
+claim "a recording through a pipe (got $status)" [ "$status" = 0 ]
+wait $!
+verified pipe through
+chown 65534 pipe
+dwell record -o pipe -- true
+claim "another user's pipe: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and one line says so' one_line
+
 # The recorder dies while it waits for a reader of its output, with the command forked already.
 mkfifo waiting
 "$DWELL" record -q -o waiting -- touch ran >/dev/null 2>&1 &
