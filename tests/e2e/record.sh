@@ -79,6 +79,13 @@ verified killed killed
 "$DWELL" fold --wall killed 2>err | head -1 >/dev/null
 claim 'a reader that goes away is no error' sh -c '! grep -v "warning:" err'
 
+# A command line longer than a block of the file: the command is recorded nevertheless.
+words=$(seq 100000 112000)
+# shellcheck disable=SC2086 # many words
+dwell record -q -o long -- true $words
+claim "a command line of 84 kB (got $status)" [ "$status" = 0 ]
+verified long long
+
 # What a caller set up stays so: ignored signals, limits, closed streams.
 (trap '' HUP && exec "$DWELL" record -q -o nohup -- sleep 1) >out 2>err &
 pid=$!
