@@ -608,7 +608,6 @@ static int session_open(struct session *s, struct dwell_err *err)
 	struct recording *rec = &s->rec;
 	int rc;
 
-	files_limit_raise();
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rc = record_facts_read(&rec->facts, err);
@@ -626,6 +625,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
+	files_limit_raise(); /* for us, not for the command */
 	if (!rc)
 		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
 				       rec->stacks, &rec->writer, err);

@@ -96,6 +96,10 @@ status=$?
 claim "an ignored SIGHUP stops nothing (got $status)" [ "$status" = 0 ]
 verified nohup nohup
 
+(ulimit -S -n 100 && exec "$DWELL" record -q -o files -- sh -c 'exit "$(ulimit -n)"') >out 2>err
+status=$?
+claim "the command has the caller's limit of files, 100 (got $status)" [ "$status" = 100 ]
+
 (ulimit -f 2 && exec "$DWELL" record -q -o limited -a -d 1) >out 2>err
 status=$?
 claim "a file size limit: exit 3 (got $status)" [ "$status" = 3 ]
