@@ -96,7 +96,7 @@ status=$?
 claim "an ignored SIGHUP stops nothing (got $status)" [ "$status" = 0 ]
 verified nohup nohup
 
-(ulimit -S -n 100 && exec "$DWELL" record -q -o files -- sh -c 'exit "$(ulimit -n)"') >out 2>err
+prlimit --nofile=100: "$DWELL" record -q -o files -- sh -c 'exit "$(ulimit -n)"' >out 2>err
 status=$?
 claim "the command has the caller's limit of files, 100 (got $status)" [ "$status" = 100 ]
 
