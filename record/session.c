@@ -17,6 +17,7 @@
 
 #include "lib/io.h"
 #include "record/command.h"
+#include "record/cpuwatch.h"
 #include "record/procfs.h"
 #include "record/recording.h"
 
@@ -377,6 +378,25 @@ static int settle_provisional(struct session *s)
 	return rc;
 }
 
+static int cpus_watch(struct session *s, uint64_t now_ns)
+{
+	struct recording *rec = &s->rec;
+	char line[96];
+	bool went;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
+	     cpu++) {
+		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &went);
+		if (rc || !went)
+			continue;
+		snprintf(line, sizeof(line),
+			 "CPU %u went offline: what runs there from now on is not recorded", cpu);
+		s->ops->notice(s->ops->user, line);
+	}
+	return rc;
+}
+
 /* What is looked after once a second, or as soon as a pass asked for it. */
 static int session_tend(struct session *s, uint64_t now_ns)
 {
@@ -384,7 +404,9 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	bool second = now_ns - s->retuned_ns >= RETUNE_NS;
 	int rc = 0;
 
-	if (rec->rescan && second)
+	if (second)
+		rc = cpus_watch(s, now_ns);
+	if (!rc && rec->rescan && second)
 		rc = rescan(s);
 	if (!rc && second && rec->config->cgroup)
 		rc = targets_collect(rec, &rec->err);
@@ -568,9 +590,12 @@ static int facts_finish(struct session *s)
 static int session_finish(struct session *s, int failed)
 {
 	struct recording *rec = &s->rec;
-	int rc = failed ? failed : snapshot_states(rec, DWELL_PHASE_STOP);
-	int rc_finish;
+	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
+	if (!rc)
+		rc = cpus_watch(s, recording_now_ns(rec));
+	if (!rc)
+		rc = snapshot_states(rec, DWELL_PHASE_STOP);
 	rec->end_ns = recording_now_ns(rec);
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
@@ -617,7 +642,6 @@ static int session_open(struct session *s, struct dwell_err *err)
 	struct recording *rec = &s->rec;
 	int rc;
 
-	files_limit_raise();
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rc = record_facts_read(&rec->facts, err);
@@ -635,6 +659,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
+	files_limit_raise(); /* for us, not for the command */
 	if (!rc)
 		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
 				       rec->stacks, &rec->writer, err);

@@ -118,12 +118,21 @@ static int collect_wanted_pid(void *user, int32_t pid)
 	return targets_want(user, pid) ? collect_pid(user, pid) : 0;
 }
 
+/* While it goes on, a recording looks for its targets again; those that have ended since are no
+ * error. */
+static bool may_be_gone(const struct recording *rec)
+{
+	return rec->start_ns != 0;
+}
+
 static int collect_pids(struct recording *rec, struct dwell_err *err)
 {
 	for (uint32_t i = 0; i < rec->config->pids.count; i++) {
 		int32_t pid = rec->config->pids.data[i];
 		int rc = proc_each_tid(pid, collect_tid, rec);
 
+		if ((rc == -ENOENT || rc == -ESRCH) && may_be_gone(rec))
+			continue;
 		if (rc == -ENOENT && proc_tgid_of(pid) > 0)
 			return dwell_err_set(err, -ESRCH,
 					     "%d is a thread of process %d; use -t %d, or -p %d",
@@ -142,6 +151,8 @@ static int collect_tids(struct recording *rec, struct dwell_err *err)
 		int32_t tid = rec->config->tids.data[i], pid = proc_tgid_of(tid);
 		int rc = pid > 0 ? targets_add(rec, pid, tid) : -ESRCH;
 
+		if (rc == -ESRCH && may_be_gone(rec))
+			continue;
 		if (rc == -ESRCH)
 			return dwell_err_set(err, rc, "there is no thread %d", tid);
 		if (rc)
@@ -162,7 +173,10 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	if (!rc)
 		rc = collect_tids(rec, err);
 	if (!rc && rec->config->cgroup) {
-		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder), err);
+		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder),
+				  may_be_gone(rec) ? NULL : err);
+		if (rc && may_be_gone(rec)) /* its processes with it; it may come back */
+			return 0;
 		if (!rc)
 			rc = cgroups_each_pid(folder, collect_pid, rec);
 	}

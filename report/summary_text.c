@@ -54,6 +54,12 @@ static void origin_add(char *line, size_t line_bytes, const char *before, const 
 	snprintf(line + used, line_bytes - used, "%s%s%s", used ? "  " : "", before, clean);
 }
 
+void text_print_nothing(const struct dwell_analysis *analysis, FILE *out)
+{
+	fprintf(out, "%s\n",
+		analysis->filtered ? "no time passed the filters" : "no thread was observed");
+}
+
 void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
 {
 	char line[2048] = "", fitted[2048], window[128], number[TEXT_NUMBER_BYTES];
@@ -153,7 +159,7 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	if (!rc && shown)
 		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
 	if (!rc && !summary->observed_ns)
-		fprintf(out, "no time passed the filters\n");
+		text_print_nothing(&view->analysis, out);
 	if (!rc && shown < summary->lines.count)
 		fprintf(out, "%s smaller line%s: %s\n",
 			text_count(number, summary->lines.count - shown),

@@ -13,7 +13,8 @@ cache=$OUT/qemu
 root=$cache/root
 tests=("$@")
 if [ ${#tests[@]} = 0 ]; then
-	tests=(tests/e2e/truth.sh tests/e2e/attach.sh tests/e2e/namespaces.sh tests/e2e/overflow.sh)
+	tests=(tests/e2e/truth.sh tests/e2e/attach.sh tests/e2e/namespaces.sh tests/e2e/overflow.sh
+		tests/e2e/hotplug.sh)
 fi
 
 die()
@@ -97,7 +98,7 @@ cat >"$root/init" <<'EOF'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin HOME=/tmp DWELL=/bin/dwell WORKLOADS=/bin OUT=/tmp DWELL_LIMIT=120
-export UNSHARE=/bin/unshare-full VERIFY_SLOW=5 VERIFY_STALL_MS=200 VERIFY_WHOLE=1
+export UNSHARE=/bin/unshare-full VERIFY_SLOW=5 VERIFY_STALL_MS=200 VERIFY_WHOLE=1 HOTPLUG=1
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev

@@ -70,7 +70,17 @@ if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
 	record_end
 	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup "$work/data" "$TRUTH"
-	rmdir "$group"
+	# A container that ends takes its cgroup along.
+	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep $((enough / 2))" &
+	{
+		sleep $((enough / 2 + 1))
+		rmdir "$group"
+	} &
+	sleep 0.1
+	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((enough + 2))
+	claim "a cgroup that goes away: exit status 0 (got $status)" [ "$status" = 0 ]
+	verified cgroup-gone "$work/data"
+	wait
 else
 	skip '-G records a cgroup' 'no writable cgroup2 mount'
 fi

@@ -255,6 +255,46 @@ static void test_summary_json(void **state)
 	synth_release(&s);
 }
 
+/* An empty table is no answer. */
+static void test_threads_none(void **state)
+{
+	static const struct {
+		uint64_t min_ns;
+		const char *says;
+	} cases[] = { { UINT64_MAX, "no time passed the filters" },
+		      { 0, "no thread was observed" } };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct dwell_thread_list list;
+		struct filter_opts opts = { 0 };
+		struct dwell_health health;
+		struct dwell_view view;
+		struct synth s;
+		char *text;
+		size_t bytes;
+		FILE *out;
+
+		if (cases[i].min_ns)
+			build_server(&s);
+		else
+			synth_init(&s, 0, 100);
+		opts.filter.min_ns = cases[i].min_ns;
+		synth_view(&s, &opts, DWELL_BY_THREAD, &view);
+		assert_int_equal(dwell_thread_list_build(&view.analysis, 0, &list), 0);
+		dwell_health_read(&view.analysis, &health);
+		out = open_memstream(&text, &bytes);
+		assert_int_equal(threads_text_print(&view, &list, &health, out), 0);
+		fclose(out);
+		assert_non_null(strstr(text, cases[i].says));
+		assert_null(strstr(text, "observed  on-CPU"));
+		free(text);
+		dwell_thread_list_release(&list);
+		dwell_view_release(&view);
+		synth_release(&s);
+	}
+}
+
 static void test_threads_text(void **state)
 {
 	struct filter_opts opts = { 0 };
@@ -578,19 +618,13 @@ static void test_time_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary_text),
-		cmocka_unit_test(test_summary_sums),
-		cmocka_unit_test(test_threads_json),
-		cmocka_unit_test(test_summary_json),
-		cmocka_unit_test(test_threads_text),
-		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_warnings_of_one),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_short_stack),
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_summary_text), cmocka_unit_test(test_summary_sums),
+		cmocka_unit_test(test_threads_json), cmocka_unit_test(test_summary_json),
+		cmocka_unit_test(test_threads_none), cmocka_unit_test(test_threads_text),
+		cmocka_unit_test(test_warnings),     cmocka_unit_test(test_warnings_of_one),
+		cmocka_unit_test(test_coverage),     cmocka_unit_test(test_strict),
+		cmocka_unit_test(test_short_stack),  cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),	     cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_time_range),
 	};
 
