@@ -21,8 +21,6 @@ enum {
 	REPEATS_MAX = 8, /* an address repeated more often in a row is a chain gone in circles */
 };
 
-#define KALLSYMS_PATH "/proc/kallsyms"
-
 struct cache_slot {
 	uint64_t hash; /* 0 = free */
 	uint32_t stack;
@@ -33,6 +31,7 @@ struct chains {
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
 	struct identify *identify;
+	const char *kallsyms_path;
 	struct dwell_kallsyms *kallsyms;
 	struct cache_slot *cache;
 	uint64_t seed;
@@ -47,7 +46,7 @@ struct chains {
 
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	       struct dwell_addrspaces *spaces, struct identify *identify,
-	       struct chains **ret_chains, struct dwell_err *err)
+	       const char *kallsyms_path, struct chains **ret_chains, struct dwell_err *err)
 {
 	struct chains *chains = calloc(1, sizeof(*chains));
 	struct dwell_file unknown = { .kind = DWELL_FILE_UNKNOWN };
@@ -60,6 +59,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	chains->stacks = stacks;
 	chains->spaces = spaces;
 	chains->identify = identify;
+	chains->kallsyms_path = kallsyms_path;
 	chains->seed = dwell_hash_seed();
 	chains->max_stack = (uint32_t)proc_number("/proc/sys/kernel/perf_event_max_stack", 127);
 	chains->cache = calloc(CACHE_SLOTS, sizeof(*chains->cache));
@@ -68,7 +68,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	    dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_TRUNCATED,
 				    &chains->truncated_frame))
 		goto fail;
-	rc = dwell_kallsyms_read(KALLSYMS_PATH, &chains->kallsyms, err);
+	rc = dwell_kallsyms_read(kallsyms_path, &chains->kallsyms, err);
 	if (rc)
 		goto fail;
 	*ret_chains = chains;
@@ -346,7 +346,7 @@ int chains_finish(struct chains *chains, int (*named)(void *user, uint32_t frame
 	int rc = 0;
 
 	if (!chains->unnamed.count || chains_kernel_hidden(chains) ||
-	    dwell_kallsyms_read(KALLSYMS_PATH, &later, NULL))
+	    dwell_kallsyms_read(chains->kallsyms_path, &later, NULL))
 		return 0;
 	for (uint32_t i = 0; !rc && i < chains->unnamed.count; i++) {
 		struct dwell_kernel_symbol symbol;

@@ -136,8 +136,8 @@ static int tables_open(struct session *s, struct dwell_err *err)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
 	rec->identify.strings = rec->strings;
 	rec->identify.stacks = rec->stacks;
-	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, &rec->chains,
-			  err);
+	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, "/proc/kallsyms",
+			  &rec->chains, err);
 }
 
 /* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */

@@ -56,7 +56,8 @@ static int setup(void **state)
 		return -1;
 	f->identify.strings = f->strings;
 	f->identify.stacks = f->stacks;
-	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, &f->chains, &err))
+	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, "/proc/kallsyms", &f->chains,
+		       &err))
 		return -1;
 	map(f, START, "/bin/a");
 	return 0;
