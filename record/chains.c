@@ -158,6 +158,7 @@ static bool frame_is_interrupt_entry(const struct chains *chains, uint32_t frame
 struct walk {
 	uint32_t frames[CHAIN_MAX];
 	uint32_t count;
+	uint32_t addresses; /* that were in the chain: the kernel's maximum is of these */
 	uint32_t repeats;
 	uint64_t last;
 	bool first; /* the next address is an instruction pointer, not a return address */
@@ -215,6 +216,7 @@ static int walk_entry(struct chains *chains, struct walk *walk, int32_t pid, uin
 		walk->first = true;
 		return 0;
 	}
+	walk->addresses++;
 	if (walk->count == CHAIN_MAX)
 		return 0;
 	walk->repeats = address == walk->last ? walk->repeats + 1 : 0;
@@ -249,12 +251,12 @@ static int chain_intern(struct chains *chains, int32_t pid, const uint64_t *chai
 			enum chains_part part, uint32_t *ret_stack)
 {
 	struct walk walk = { .first = true };
-	bool truncated = count >= chains->max_stack;
+	bool truncated;
 	int rc = 0;
 
 	for (uint64_t i = 0; !rc && !walk.done && i < count; i++)
 		rc = walk_entry(chains, &walk, pid, chain[i], part);
-	truncated &= !walk.done;
+	truncated = !walk.done && walk.addresses >= chains->max_stack;
 	chains->stats.truncated += truncated;
 	if (rc)
 		return rc;
