@@ -346,7 +346,9 @@ static int rescan(struct session *s)
 		if (tids_slot(&rec->tids, tids[i])->pid == pid)
 			dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL);
 	}
-	return targets_collect(rec, &rec->err);
+	/* Without tracepoints a thread whose birth was lost has inherited its events: it gets no
+	 * second ones. */
+	return rec->facts.tracepoints ? targets_collect(rec, &rec->err) : 0;
 }
 
 /* Newcomers pass the filter until it is made anew: is that worth it, at a bounded part of our time?
