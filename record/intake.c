@@ -196,7 +196,10 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
 	    c->next == record.other && c->current == record.other)
 		return 0; /* the other filtered event's copy */
-	rc = check_breaks(rec, cpu, record.tid);
+	if (c->chained)	  /* an exec whose COMM is still to come */
+		rc = side_exec_retid(rec, cpu, record.tid, sample->time_ns);
+	if (!rc)
+		rc = check_breaks(rec, cpu, record.tid);
 	if (!rc)
 		rc = check_provisional(rec, cpu, record.tid);
 	if (rc)
@@ -404,6 +407,10 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		c->chained = true;
 	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
 		record.tid = leaving; /* of another namespace */
+	} else if (!rec->facts.tracepoints && c->chained) {
+		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
+		if (rc)
+			return rc;
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)
