@@ -399,14 +399,18 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 			return 0;
 		}
 	}
+	/* A thread of another namespace has no tid here: the tracepoint's alias. */
+	if (rec->pid_namespace && !record.tid && c->chained) {
+		uint32_t told = out ? leaving : c->current;
+
+		record.tid = told >= TID_ALIAS ? told : 0;
+	}
 	if (!out) {
 		/* No tracepoint told of this one: this CPU's idle task does hide them. */
 		if (rec->config->all && record.tid && !c->tracepoint_next)
 			rec->events.cpus[cpu].provisional = false;
 		c->current = record.tid;
 		c->chained = true;
-	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
-		record.tid = leaving; /* of another namespace */
 	} else if (!rec->facts.tracepoints && c->chained) {
 		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
 		if (rc)
