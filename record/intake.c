@@ -430,11 +430,7 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 			return rc;
 	}
 	slot->switches_in += !out;
-	rc = trace_writer_put(rec->writer, cpu, &record);
-	if (!rc && out && slot->exiting && !rec->facts.tracepoints &&
-	    tids_end(&rec->tids, record.tid))
-		dwell_addrspaces_exit(rec->spaces, slot->pid);
-	return rc;
+	return trace_writer_put(rec->writer, cpu, &record);
 }
 
 /* Something between the last record and this one is missing: of the part inside the window. */

@@ -168,6 +168,7 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 {
 	const struct task_body *body = (const void *)(record + 1);
 	struct tid_slot *slot;
+	int rc;
 
 	if (record->size < sizeof(*record) + sizeof(*body))
 		return -EBADMSG;
@@ -182,7 +183,11 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	if (!rec->facts.tracepoints && slot->exec_ns &&
 	    time_ns - slot->exec_ns < STOPPED_AFTER_EXEC_NS && still_running(body->pid, body->tid))
 		return trace_writer_stopped(rec->writer, time_ns, (int32_t)body->tid);
-	return trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
+	rc = trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
+	/* A thread's own events end with this record; CPU-wide ones see its last switch. */
+	if (!rc && !rec->facts.tracepoints && tids_end(&rec->tids, body->tid))
+		dwell_addrspaces_exit(rec->spaces, (int32_t)body->pid);
+	return rc;
 }
 
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
