@@ -231,6 +231,25 @@ static void copies_of_two_filters_are_one_event(void **state)
 			"1200001 0 waking 4000010.1 by 4000020.1 0 at 1\n");
 }
 
+/* Where idle hides its switches, the same one comes twice when a record told of it in between. */
+static void a_real_repeat_is_no_copy(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	r->rec.events.cpus[0].records = true;
+	r->rec.overlap_until_ns = 1100000;
+	for (int copy = 0; copy < 2; copy++)
+		switches(r, 0, 1000 + copy, A, S, IDLE);
+	comes(r, 0, 1050, A);
+	for (int copy = 0; copy < 2; copy++)
+		switches(r, 0, 1100 + copy, A, S, IDLE);
+	pass(r);
+	assert_trace(r, "1000 0 switch 4000010.1 S >0.1\n"
+			"1050 0 in 4000010.1 none\n"
+			"1100 0 switch 4000010.1 S >0.1\n");
+}
+
 static void what_comes_after_the_window_is_counted_only(void **state)
 {
 	struct rings *r = *state;
@@ -335,6 +354,7 @@ int main(void)
 		RINGS_TEST(chains_cut_by_the_kernel_or_gone_in_circles),
 		RINGS_TEST(wakers_in_every_context),
 		RINGS_TEST(copies_of_two_filters_are_one_event),
+		RINGS_TEST(a_real_repeat_is_no_copy),
 		RINGS_TEST(what_comes_after_the_window_is_counted_only),
 		RINGS_TEST(samples_declare_their_threads),
 		RINGS_TEST(clocks_that_are_throttled),

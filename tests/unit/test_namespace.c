@@ -77,6 +77,7 @@ static void a_child_is_told_by_its_first_wakeup(void **state)
 
 	target(r, A);
 	forks(r, 0, 1000, A, B);
+	waking_named(r, 0, 1050, ID_WAKING, A, ROOT_A, 0, ROOT_A1); /* of somebody older */
 	waking_named(r, 0, 1100, ID_NEW, A, ROOT_A, 0, ROOT_B);
 	switch_named(r, 1, 1200, IDLE, IDLE, R, ROOT_B);
 	/* A second one without a fork is of a child in another namespace. */
@@ -119,6 +120,7 @@ static void threads_of_other_namespaces(void **state)
 	switch_named(r, 0, 1100, IDLE, ROOT_C, S, IDLE);
 	leaves(r, 0, 1101, IDLE);
 	comes(r, 0, 1102, IDLE); /* and this is the idle task */
+	leaves(r, 0, 1150, IDLE);
 	task_record(r, 1, 1200, PERF_RECORD_FORK, A, IDLE);
 	task_record(r, 1, 1300, PERF_RECORD_FORK, A, GONE);
 	pass(r);
@@ -128,7 +130,8 @@ static void threads_of_other_namespaces(void **state)
 			"1001 0 in 4194807.1 none\n"
 			"1100 0 switch 4194807.1 S >0.1\n"
 			"1101 0 out 4194807.1 none\n"
-			"1102 0 in 0.1 none\n");
+			"1102 0 in 0.1 none\n"
+			"1150 0 out 0.1 none\n");
 }
 
 static void tids_that_cannot_be_are_nobody(void **state)

@@ -75,6 +75,26 @@ static void the_last_switch_of_a_thread(void **state)
 			"1102 0 in 4000010.1 none\n");
 }
 
+/* Its tid may have another thread by then: the record behind the last switch is nobody's. */
+static void the_record_behind_the_last_switch(void **state)
+{
+	struct rings *r = *state;
+
+	r->config.all = true;
+	r->rec.events.cpus[0].records = true;
+	target(r, A);
+	comes(r, 0, 1000, A);
+	exits(r, 0, 1050, A);
+	switch_named(r, 0, 1100, GONE, A, X, IDLE);
+	leaves(r, 0, 1101, GONE);
+	comes(r, 0, 1102, IDLE);
+	pass(r);
+	assert_trace(r, "1000 0 in 4000010.1 none\n"
+			"1050 -1 exit 4000010.1\n"
+			"1100 0 switch 4000010.1 X >0.1\n"
+			"1102 0 in 0.1 none\n");
+}
+
 /* Preempted between its EXIT and its last switch: whoever comes without a tid is told by the
  * tracepoint of the switch that brings it, or else by the one that takes it away. */
 static void a_dying_thread_that_is_preempted(void **state)
@@ -182,6 +202,27 @@ static void clocks_are_told_by_their_period(void **state)
 			"1200 0 sample 4000011.1 0 1000\n");
 }
 
+/* A thread's own events end with its EXIT record. */
+static void exit_is_the_end_of_it(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	comes(r, 0, 1000, A);
+	exits(r, 1, 1100, A1);
+	pass(r);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+	assert_true(dwell_addrspaces_known(r->rec.spaces, A));
+	exits(r, 0, 1200, A);
+	pass(r);
+	assert_int_equal(r->rec.tids.observed_alive, 0);
+	assert_false(dwell_addrspaces_known(r->rec.spaces, A));
+	assert_trace(r, "1000 0 in 4000010.1 none\n"
+			"1100 -1 exit 4000011.1\n"
+			"1200 -1 exit 4000010.1\n");
+}
+
 /* When a process executes what it may not be watched doing, the kernel ends the observation with
  * an EXIT record: the process itself goes on. This one does. */
 static void observation_that_the_kernel_ends(void **state)
@@ -243,10 +284,12 @@ int main(void)
 		RINGS_TEST(records_beside_tracepoints),
 		RINGS_TEST(all_threads_are_declared_when_they_come),
 		RINGS_TEST(the_last_switch_of_a_thread),
+		RINGS_TEST(the_record_behind_the_last_switch),
 		RINGS_TEST(a_dying_thread_that_is_preempted),
 		RINGS_TEST(a_nameless_stranger),
 		TASKS_TEST(stacks_ahead_of_their_records),
 		TASKS_TEST(clocks_are_told_by_their_period),
+		TASKS_TEST(exit_is_the_end_of_it),
 		TASKS_TEST(observation_that_the_kernel_ends),
 		TASKS_TEST(exit_long_after_exec_is_an_exit),
 		RINGS_TEST(exit_with_tracepoints_is_an_exit),
