@@ -21,8 +21,6 @@ enum {
 	REPEATS_MAX = 8, /* an address repeated more often in a row is a chain gone in circles */
 };
 
-#define KALLSYMS_PATH "/proc/kallsyms"
-
 struct cache_slot {
 	uint64_t hash; /* 0 = free */
 	uint32_t stack;
@@ -33,6 +31,7 @@ struct chains {
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
 	struct identify *identify;
+	const char *kallsyms_path;
 	struct dwell_kallsyms *kallsyms;
 	struct cache_slot *cache;
 	uint64_t seed;
@@ -47,7 +46,7 @@ struct chains {
 
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	       struct dwell_addrspaces *spaces, struct identify *identify,
-	       struct chains **ret_chains, struct dwell_err *err)
+	       const char *kallsyms_path, struct chains **ret_chains, struct dwell_err *err)
 {
 	struct chains *chains = calloc(1, sizeof(*chains));
 	struct dwell_file unknown = { .kind = DWELL_FILE_UNKNOWN };
@@ -60,6 +59,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	chains->stacks = stacks;
 	chains->spaces = spaces;
 	chains->identify = identify;
+	chains->kallsyms_path = kallsyms_path;
 	chains->seed = dwell_hash_seed();
 	chains->max_stack = (uint32_t)proc_number("/proc/sys/kernel/perf_event_max_stack", 127);
 	chains->cache = calloc(CACHE_SLOTS, sizeof(*chains->cache));
@@ -68,7 +68,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	    dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_TRUNCATED,
 				    &chains->truncated_frame))
 		goto fail;
-	rc = dwell_kallsyms_read(KALLSYMS_PATH, &chains->kallsyms, err);
+	rc = dwell_kallsyms_read(kallsyms_path, &chains->kallsyms, err);
 	if (rc)
 		goto fail;
 	*ret_chains = chains;
@@ -158,6 +158,7 @@ static bool frame_is_interrupt_entry(const struct chains *chains, uint32_t frame
 struct walk {
 	uint32_t frames[CHAIN_MAX];
 	uint32_t count;
+	uint32_t addresses; /* that were in the chain: the kernel's maximum is of these */
 	uint32_t repeats;
 	uint64_t last;
 	bool first; /* the next address is an instruction pointer, not a return address */
@@ -215,6 +216,7 @@ static int walk_entry(struct chains *chains, struct walk *walk, int32_t pid, uin
 		walk->first = true;
 		return 0;
 	}
+	walk->addresses++;
 	if (walk->count == CHAIN_MAX)
 		return 0;
 	walk->repeats = address == walk->last ? walk->repeats + 1 : 0;
@@ -249,12 +251,12 @@ static int chain_intern(struct chains *chains, int32_t pid, const uint64_t *chai
 			enum chains_part part, uint32_t *ret_stack)
 {
 	struct walk walk = { .first = true };
-	bool truncated = count >= chains->max_stack;
+	bool truncated;
 	int rc = 0;
 
 	for (uint64_t i = 0; !rc && !walk.done && i < count; i++)
 		rc = walk_entry(chains, &walk, pid, chain[i], part);
-	truncated &= !walk.done;
+	truncated = !walk.done && walk.addresses >= chains->max_stack;
 	chains->stats.truncated += truncated;
 	if (rc)
 		return rc;
@@ -346,7 +348,7 @@ int chains_finish(struct chains *chains, int (*named)(void *user, uint32_t frame
 	int rc = 0;
 
 	if (!chains->unnamed.count || chains_kernel_hidden(chains) ||
-	    dwell_kallsyms_read(KALLSYMS_PATH, &later, NULL))
+	    dwell_kallsyms_read(chains->kallsyms_path, &later, NULL))
 		return 0;
 	for (uint32_t i = 0; !rc && i < chains->unnamed.count; i++) {
 		struct dwell_kernel_symbol symbol;

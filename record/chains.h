@@ -28,10 +28,11 @@ enum chains_part {
 	CHAINS_INTERRUPT, /* of a waker in interrupt context: the interrupted frames are cut */
 };
 
-/* Tables are borrowed. Reads /proc/kallsyms. 0, -ENOMEM or -errno with err set. */
+/* Tables and the path are borrowed. Reads kallsyms_path ("/proc/kallsyms"). 0, -ENOMEM or -errno
+ * with err set. */
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	       struct dwell_addrspaces *spaces, struct identify *identify,
-	       struct chains **ret_chains, struct dwell_err *err);
+	       const char *kallsyms_path, struct chains **ret_chains, struct dwell_err *err);
 void chains_free(struct chains *chains);
 
 /* The stack of a callchain with its context markers, in process pid (-1 = not known: kernel part

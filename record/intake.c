@@ -17,6 +17,7 @@ enum {
 	/* An event is committed some time after it was stamped; a block's promise leaves this much.
 	 */
 	SETTLE_NS = 20000000,
+	TRAILER_BYTES = 16, /* pid, tid, time */
 };
 
 uint64_t recording_now_ns(const struct recording *rec)
@@ -29,11 +30,12 @@ uint64_t recording_horizon_ns(const struct recording *rec)
 	return rec->last_pass_ns > SETTLE_NS ? rec->last_pass_ns - SETTLE_NS : 0;
 }
 
+/* Of a record that has the trailer TID, TIME. */
 static uint32_t trailer_tid(const struct perf_event_header *record)
 {
 	uint32_t tid;
 
-	memcpy(&tid, (const uint8_t *)record + record->size - 12, 4);
+	memcpy(&tid, (const uint8_t *)record + record->size - TRAILER_BYTES + 4, 4);
 	return tid;
 }
 
@@ -202,7 +204,10 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
 	    c->next == record.other && c->current == record.other)
 		return 0; /* the other filtered event's copy */
-	rc = check_breaks(rec, cpu, record.tid);
+	if (c->chained)	  /* an exec whose COMM is still to come */
+		rc = side_exec_retid(rec, cpu, record.tid, sample->time_ns);
+	if (!rc)
+		rc = check_breaks(rec, cpu, record.tid);
 	if (!rc)
 		rc = check_provisional(rec, cpu, record.tid);
 	if (rc)
@@ -388,12 +393,14 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	struct trace_record record = {
 		.time_ns = time_ns,
 		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
-		.tid = trailer_tid(header),
 		.preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	};
 	struct tid_slot *slot;
 	int rc;
 
+	if (header->size < sizeof(*header) + TRAILER_BYTES)
+		return -EBADMSG;
+	record.tid = trailer_tid(header);
 	rec->events.cpus[cpu].counts[RECORD_RECORDS].parsed++;
 	c->leaving = false;
 	if (record.tid >= TID_ALIAS) { /* -1: an exiting thread; the tracepoint named it */
@@ -403,6 +410,12 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 			return 0;
 		}
 	}
+	/* A thread of another namespace has no tid here: the tracepoint's alias. */
+	if (rec->pid_namespace && !record.tid && c->chained) {
+		uint32_t told = out ? leaving : c->current;
+
+		record.tid = told >= TID_ALIAS ? told : 0;
+	}
 	if (!out) {
 		/* No tracepoint told of this one: this CPU's idle task does hide them. */
 		if (rec->config->all && record.tid && !c->tracepoint_next)
@@ -410,8 +423,10 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		c->current = record.tid;
 		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
-	} else if (rec->pid_namespace && leaving >= TID_ALIAS && !record.tid) {
-		record.tid = leaving; /* of another namespace */
+	} else if (!rec->facts.tracepoints && c->chained) {
+		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
+		if (rc)
+			return rc;
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)
@@ -427,30 +442,33 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 			return rc;
 	}
 	slot->switches_in += !out;
-	rc = trace_writer_put(rec->writer, cpu, &record);
-	if (!rc && out && slot->exiting && !rec->facts.tracepoints &&
-	    tids_end(&rec->tids, record.tid))
-		dwell_addrspaces_exit(rec->spaces, slot->pid);
-	return rc;
+	return trace_writer_put(rec->writer, cpu, &record);
 }
 
+/* Something between the last record and this one is missing: of the part inside the window. */
 static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_event_header *header,
 		     uint64_t time_ns)
 {
 	struct cpu_intake *c = &rec->cpus[cpu];
-	struct trace_record record = { .time_ns = time_ns, .kind = DWELL_REC_GAP };
+	struct trace_record record = { .kind = DWELL_REC_GAP };
 	uint64_t lost[2] = { 0, 0 }; /* id, lost */
 
 	if (header->size >= sizeof(*header) + sizeof(lost))
 		memcpy(lost, header + 1, sizeof(lost));
-	record.value = time_ns;
 	record.time_ns = c->last_ns ? c->last_ns : rec->start_ns;
+	if (rec->end_ns && time_ns > rec->end_ns) {
+		if (record.time_ns >= rec->end_ns)
+			return 0;
+		time_ns = rec->end_ns;
+	}
+	record.value = time_ns;
 	if (record.time_ns > time_ns)
 		record.time_ns = time_ns;
 	record.lost = lost[1];
 	rec->lost += lost[1];
 	rec->loss_ns = time_ns;
 	rec->recount = true;
+	rec->rescan |= !rec->facts.tracepoints; /* side records come in this ring, too */
 	c->chained = false;
 	c->pending_stack = 0;
 	return trace_writer_put(rec->writer, cpu, &record);
@@ -467,7 +485,8 @@ static int take_main(struct recording *rec, uint32_t cpu, const struct perf_even
 	rec->records++;
 	if (outside &&
 	    (record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE ||
-	     (rec->end_ns && record->type != PERF_RECORD_SAMPLE)))
+	     (rec->end_ns && record->type != PERF_RECORD_SAMPLE &&
+	      record->type != PERF_RECORD_LOST)))
 		return 0;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:

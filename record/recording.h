@@ -84,6 +84,10 @@ int intake_pass(struct recording *rec);
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		uint64_t time_ns);
 
+/* exec by a thread other than the leader goes on under the leader's tid: if a target of process pid
+ * was running on this CPU until now under another tid, it is the leader from now on. */
+int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns);
+
 /* --- targets.c */
 /* Makes the threads asked for targets, reads their mappings, and puts them into the trace. May be
  * called again: takes in what is new. 0, or -errno with err set (no such process). */

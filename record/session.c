@@ -137,8 +137,8 @@ static int tables_open(struct session *s, struct dwell_err *err)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
 	rec->identify.strings = rec->strings;
 	rec->identify.stacks = rec->stacks;
-	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, &rec->chains,
-			  err);
+	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, "/proc/kallsyms",
+			  &rec->chains, err);
 }
 
 /* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */
@@ -344,7 +344,9 @@ static int rescan(struct session *s)
 		if (tids_slot(&rec->tids, tids[i])->pid == pid)
 			dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL);
 	}
-	return targets_collect(rec, &rec->err);
+	/* Without tracepoints a thread whose birth was lost has inherited its events: it gets no
+	 * second ones. */
+	return rec->facts.tracepoints ? targets_collect(rec, &rec->err) : 0;
 }
 
 /* Newcomers pass the filter until it is made anew: is that worth it, at a bounded part of our time?

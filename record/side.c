@@ -64,16 +64,15 @@ static int take_mmap2(struct recording *rec, const struct perf_event_header *rec
 	return dwell_addrspaces_map(rec->spaces, &map);
 }
 
-/* exec by a thread other than the leader goes on under the leader's tid: on this CPU another thread
- * of the process was running until now. */
-static int exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns)
+int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns)
 {
 	uint32_t old = rec->cpus[cpu].current;
 	struct tid_slot *slot = tids_slot(&rec->tids, old);
 	struct tid_slot was = *slot;
 	int rc;
 
-	if (!old || old == pid || !was.alive || was.pid != (int32_t)pid || !was.declared)
+	if (rec->pid_namespace || !old || old == pid || !was.alive || !was.observed ||
+	    was.pid != (int32_t)pid || !was.declared)
 		return 0;
 	tids_end(&rec->tids, old);
 	rc = tids_begin(&rec->tids, pid, (int32_t)pid, was.observed);
@@ -103,8 +102,8 @@ static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_even
 		return -EBADMSG;
 	if (exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
 		rc = dwell_addrspaces_exec(rec->spaces, (int32_t)body->pid);
-	if (!rc && exec && !rec->pid_namespace)
-		rc = exec_retid(rec, cpu, body->pid, time_ns);
+	if (!rc && exec)
+		rc = side_exec_retid(rec, cpu, body->pid, time_ns);
 	if (rc)
 		return rc;
 	slot = tids_slot(&rec->tids, body->tid);
@@ -186,8 +185,10 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 		return trace_writer_stopped(rec->writer, time_ns, (int32_t)body->tid);
 	if (slot->declared)
 		rc = trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
-	/* Its last switch will not be told of. */
-	if ((!rec->start_ns || time_ns < rec->start_ns) && tids_end(&rec->tids, body->tid))
+	/* Its last switch will not be told of: a thread's own events end with this record, and
+	 * CPU-wide ones are not enabled before the window. */
+	if (!rc && (!rec->facts.tracepoints || !rec->start_ns || time_ns < rec->start_ns) &&
+	    tids_end(&rec->tids, body->tid))
 		dwell_addrspaces_exit(rec->spaces, (int32_t)body->pid);
 	return rc;
 }

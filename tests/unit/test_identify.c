@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+/* Tests of record/identify.c, record/targets.c and record/snapshot.c on the one process whose /proc
+ * a test knows: this one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+#include "parse/elf/buildid.h"
+#include "tests/synth/rings.h"
+
+static int32_t own_tid(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+/* A sample of this process at the address; with its mappings as /proc has them. */
+static void sample_here(struct rings *r, uint64_t time_ns, uint64_t address)
+{
+	CHAIN(r, USER, address);
+	clock_sample(r, 0, time_ns, getpid());
+	pass(r);
+}
+
+static const struct dwell_file *file_named(struct dwell_source *source, const char *path)
+{
+	const struct dwell_stacks *stacks = dwell_source_stacks(source);
+
+	for (uint32_t i = 0; i < dwell_stacks_file_count(stacks); i++) {
+		const struct dwell_file *file = dwell_stacks_file(stacks, i);
+
+		if (!strcmp(dwell_strings_get(dwell_source_strings(source), file->path), path))
+			return file;
+	}
+	return NULL;
+}
+
+static void a_file_that_runs_gets_its_build_id(void **state)
+{
+	uint8_t build_id[DWELL_BUILD_ID_MAX];
+	const struct dwell_file *file;
+	struct rings *r = *state;
+	char path[4096] = "";
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), bytes;
+
+	assert_true(fd >= 0 && readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	bytes = dwell_build_id_read(fd, build_id);
+	close(fd);
+	if (bytes <= 0)
+		skip(); /* linked without one */
+	target(r, getpid());
+	assert_int_equal(dwell_addrspaces_read_proc(r->rec.spaces, "/proc", getpid(), NULL), 0);
+	sample_here(r, 1000, (uint64_t)(uintptr_t)&own_tid);
+	rings_read(r);
+	file = file_named(r->reading.source, path);
+	assert_non_null(file);
+	assert_int_equal(file->build_id_bytes, bytes);
+	assert_memory_equal(file->build_id, build_id, (size_t)bytes);
+}
+
+/* What stands at the name now is another file. */
+static void a_file_that_was_replaced_gets_none(void **state)
+{
+	struct dwell_mmap map = { .pid = getpid(),
+				  .start = 0x10000,
+				  .bytes = 0x1000,
+				  .inode = 1u << 31,
+				  .path = "/proc/self/exe" };
+	const struct dwell_file *file;
+	struct rings *r = *state;
+	char path[4096] = "";
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	map.path = path;
+	target(r, getpid());
+	assert_int_equal(dwell_addrspaces_map(r->rec.spaces, &map), 0);
+	sample_here(r, 1000, 0x10100);
+	sample_here(r, 1100, 0x10200);
+	rings_read(r);
+	file = file_named(r->reading.source, path);
+	assert_non_null(file);
+	assert_int_equal(file->build_id_bytes, 0);
+}
+
+/* The first sight of a process, in a sample of it: its mappings are read. */
+static void a_process_never_heard_of_is_read_from_proc(void **state)
+{
+	struct rings *r = *state;
+	char path[4096] = "";
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	r->config.all = true;
+	sample_here(r, 1000, (uint64_t)(uintptr_t)&own_tid);
+	assert_true(dwell_addrspaces_known(r->rec.spaces, getpid()));
+	rings_read(r);
+	assert_int_equal(r->reading.lines.count, 1);
+	assert_non_null(strstr(r->reading.lines.data[0], path));
+}
+
+static void perf_map_write(char path[64], const char *text)
+{
+	FILE *file;
+
+	snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
+	unlink(path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static const char *symbol_at(struct rings *r, uint64_t address)
+{
+	const struct dwell_stacks *stacks = dwell_source_stacks(r->reading.source);
+
+	for (uint32_t i = 0; i < dwell_stacks_frame_count(stacks); i++) {
+		const struct dwell_frame *frame = dwell_stacks_frame(stacks, i);
+
+		if (frame->offset == address)
+			return dwell_strings_get(dwell_source_strings(r->reading.source),
+						 frame->symbol);
+	}
+	return NULL;
+}
+
+static void code_made_at_run_time_gets_its_names(void **state)
+{
+	struct rings *r = *state;
+	struct identify *identify = &r->rec.identify;
+	char path[64];
+
+	target(r, getpid());
+	target(r, A);
+	mapped(r, getpid(), 0x10000, "//anon");
+	mapped(r, A, 0x20000, "//anon");
+	sample_here(r, 1000, 0x10100);
+	sample_here(r, 1010, 0x10200);
+	sample_here(r, 1020, 0x10300);
+	sample_here(r, 1030, 0x10100);
+	CHAIN(r, USER, 0x20100);
+	clock_sample(r, 0, 1100, A);
+	pass(r);
+	assert_int_equal(identify->code.count, 4);
+	/* Without a map all stay on the list. */
+	perf_map_write(path, "");
+	unlink(path);
+	assert_int_equal(identify_code_of(identify, -1), 0);
+	assert_int_equal(identify->code.count, 4);
+	perf_map_write(path, "10100 80 first\n10200 80 second\n");
+	assert_int_equal(identify_code_of(identify, getpid()), 0);
+	assert_int_equal(identify->code.count, 1);
+	assert_int_equal(identify->code.data[0].pid, A);
+	unlink(path);
+	rings_read(r);
+	assert_string_equal(symbol_at(r, 0x10100), "first");
+	assert_string_equal(symbol_at(r, 0x10200), "second");
+	assert_string_equal(symbol_at(r, 0x10300), "");
+	assert_string_equal(symbol_at(r, 0x20100), "");
+}
+
+/* Before it is gone, its map is read; and the map of all that is left at the end. */
+static void the_names_of_a_process_that_ends(void **state)
+{
+	struct rings *r = *state;
+	char path[64];
+
+	target(r, getpid());
+	mapped(r, getpid(), 0x10000, "//anon");
+	sample_here(r, 1000, 0x10100);
+	perf_map_write(path, "10100 80 early\n");
+	exits(r, 0, 1100, getpid());
+	pass(r);
+	assert_int_equal(r->rec.identify.code.count, 0);
+	sample_here(r, 1200, 0x10200);
+	perf_map_write(path, "10100 80 other\n10200 80 late\n");
+	assert_int_equal(identify_code_of(&r->rec.identify, -1), 0);
+	assert_int_equal(r->rec.identify.code.count, 0);
+	unlink(path);
+	rings_read(r);
+	assert_string_equal(symbol_at(r, 0x10100), "early");
+	assert_string_equal(symbol_at(r, 0x10200), "late");
+}
+
+/* --- targets */
+
+static void assert_own_thread(struct dwell_source *source, bool observed)
+{
+	uint32_t index = dwell_threads_find(dwell_source_threads(source), getpid());
+	const struct dwell_thread *thread;
+	struct proc_stat stat;
+
+	assert_int_not_equal(index, DWELL_THREAD_NONE);
+	thread = dwell_threads_get(dwell_source_threads(source), index);
+	assert_int_equal(proc_read_stat(getpid(), getpid(), &stat), 0);
+	assert_int_equal(thread->pid, getpid());
+	assert_int_equal(thread->uid, geteuid());
+	assert_int_equal(thread->ns_pid, getpid());
+	assert_int_equal(thread->observed, observed);
+	assert_false(thread->kernel);
+	assert_string_equal(dwell_strings_get(dwell_source_strings(source), thread->comm),
+			    stat.comm);
+}
+
+/* A second thread of this process, asleep until it is told to end. */
+struct sleeper {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	_Atomic int32_t tid;
+};
+
+static void *sleeper_run(void *user)
+{
+	struct sleeper *sleeper = user;
+
+	sleeper->tid = own_tid();
+	pthread_mutex_lock(&sleeper->lock);
+	pthread_mutex_unlock(&sleeper->lock);
+	return NULL;
+}
+
+static void sleeper_start(struct sleeper *sleeper)
+{
+	struct proc_stat stat = { 0 };
+
+	pthread_mutex_init(&sleeper->lock, NULL);
+	pthread_mutex_lock(&sleeper->lock);
+	sleeper->tid = 0;
+	assert_int_equal(pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper), 0);
+	while (!sleeper->tid || proc_read_stat(getpid(), sleeper->tid, &stat) || stat.state != 'S')
+		usleep(1000);
+}
+
+static void sleeper_stop(struct sleeper *sleeper)
+{
+	pthread_mutex_unlock(&sleeper->lock);
+	pthread_join(sleeper->thread, NULL);
+	pthread_mutex_destroy(&sleeper->lock);
+}
+
+static void the_threads_of_a_process(void **state)
+{
+	int32_t pid = getpid();
+	struct rings *r = *state;
+	struct sleeper sleeper;
+
+	sleeper_start(&sleeper);
+	assert_int_equal(dwell_array_grow(&r->config.pids), 0);
+	r->config.pids.data[r->config.pids.count++] = pid;
+	assert_int_equal(targets_collect(&r->rec, NULL), 0);
+	assert_int_equal(r->rec.tids.observed_alive, 2);
+	assert_int_equal(tids_slot(&r->rec.tids, (uint32_t)sleeper.tid)->pid, pid);
+	assert_true(tids_slot(&r->rec.tids, (uint32_t)pid)->observed);
+	assert_true(dwell_addrspaces_known(r->rec.spaces, pid));
+	/* Those already known stay as they are. */
+	tids_slot(&r->rec.tids, (uint32_t)pid)->switches_in = 5;
+	assert_int_equal(targets_collect(&r->rec, NULL), 0);
+	assert_int_equal(tids_slot(&r->rec.tids, (uint32_t)pid)->switches_in, 5);
+	sleeper_stop(&sleeper);
+	dwell_array_release(&r->config.pids);
+	rings_read(r);
+	assert_own_thread(r->reading.source, true);
+}
+
+static void targets_that_do_not_exist(void **state)
+{
+	struct rings *r = *state;
+	struct dwell_err err = { 0 };
+	int rc;
+
+	r->rec.start_ns = 0; /* once it runs, targets may end */
+	assert_int_equal(dwell_array_grow(&r->config.pids), 0);
+	r->config.pids.data[r->config.pids.count++] = A;
+	rc = targets_collect(&r->rec, &err);
+	dwell_array_release(&r->config.pids);
+	assert_int_equal(rc, -ESRCH);
+	assert_string_equal(err.msg, "there is no process 4000010");
+	err = (struct dwell_err){ 0 };
+	assert_int_equal(dwell_array_grow(&r->config.tids), 0);
+	r->config.tids.data[r->config.tids.count++] = A1;
+	rc = targets_collect(&r->rec, &err);
+	dwell_array_release(&r->config.tids);
+	assert_int_equal(rc, -ESRCH);
+	assert_string_equal(err.msg, "there is no thread 4000011");
+}
+
+static void one_thread(void **state)
+{
+	struct rings *r = *state;
+	int rc;
+
+	assert_int_equal(dwell_array_grow(&r->config.tids), 0);
+	r->config.tids.data[r->config.tids.count++] = own_tid();
+	rc = targets_collect(&r->rec, NULL);
+	dwell_array_release(&r->config.tids);
+	assert_int_equal(rc, 0);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+	assert_false(r->rec.refilter);
+	/* Later on, one that the filter hides asks for another filter. */
+	r->rec.filtering = true;
+	assert_int_equal(targets_add(&r->rec, A, A1), 0);
+	assert_true(r->rec.refilter);
+}
+
+static void threads_of_one_user(void **state)
+{
+	struct rings *r = *state;
+
+	assert_true(targets_want(&r->rec, getpid()));
+	assert_true(targets_want(&r->rec, A));
+	r->config.uid = geteuid();
+	assert_true(targets_want(&r->rec, getpid()));
+	assert_false(targets_want(&r->rec, A));
+	r->config.uid = (int64_t)geteuid() + 1;
+	assert_false(targets_want(&r->rec, getpid()));
+	/* Named by an event, it is known but not observed. */
+	r->config.all = true;
+	assert_int_equal(targets_declare(&r->rec, 1000, (uint32_t)getpid(), getpid(), NULL), 0);
+	assert_int_equal(r->rec.tids.observed_alive, 0);
+	clock_sample(r, 0, 1100, getpid()); /* brings the declaration into the trace */
+	pass(r);
+	rings_read(r);
+	assert_own_thread(r->reading.source, false);
+}
+
+/* --- snapshots */
+
+/* How many lines have both; the last of them. */
+static uint32_t lines_with(const struct rings *r, const char *first, const char *second,
+			   const char **ret_line)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < r->reading.lines.count; i++) {
+		const char *line = r->reading.lines.data[i];
+
+		if (!strstr(line, first) || !strstr(line, second))
+			continue;
+		*ret_line = line;
+		count++;
+	}
+	return count;
+}
+
+static void states_at_the_start_and_at_the_end(void **state)
+{
+	struct rings *r = *state;
+	struct proc_schedstat stat;
+	struct sleeper sleeper;
+	const struct tid_slot *slot;
+	char own[64], other[64], counts[64];
+	const char *line = NULL;
+
+	target(r, getpid());
+	target(r, A); /* gone */
+	sleeper_start(&sleeper);
+	assert_int_equal(targets_add(&r->rec, getpid(), sleeper.tid), 0);
+	assert_int_equal(snapshot_states(&r->rec, DWELL_PHASE_START), 0);
+	assert_int_equal(snapshot_states(&r->rec, DWELL_PHASE_STOP), 0);
+	slot = tids_slot(&r->rec.tids, (uint32_t)sleeper.tid);
+	snprintf(own, sizeof(own), " state %d.1 R ", (int)getpid());
+	snprintf(other, sizeof(other), " state %d.1 S ", (int)sleeper.tid);
+	snprintf(counts, sizeof(counts), " %llu ", (unsigned long long)slot->count_base);
+	sleeper_stop(&sleeper);
+	rings_read(r);
+	assert_int_equal(r->reading.lines.count, 4);
+	assert_int_equal(lines_with(r, own, " start ", &line), 1);
+	assert_int_equal(lines_with(r, own, " stop ", &line), 1);
+	assert_int_equal(lines_with(r, other, " start ", &line), 1);
+	assert_int_equal(lines_with(r, other, " stop ", &line), 1);
+	if (proc_read_schedstat(getpid(), getpid(), &stat))
+		return; /* this kernel does not count */
+	/* Who sleeps is not switched in between two readings: counting starts from here. */
+	assert_true(slot->counted);
+	assert_int_equal(lines_with(r, other, " start stable counted ", &line), 1);
+	assert_non_null(strstr(line, counts));
+}
+
+static void counts_after_a_loss(void **state)
+{
+	struct rings *r = *state;
+	struct proc_schedstat stat;
+	char line[64];
+
+	if (proc_read_schedstat(getpid(), getpid(), &stat))
+		skip(); /* this kernel does not count */
+	target(r, getpid());
+	target(r, A);
+	r->rec.recount = true;
+	assert_int_equal(snapshot_counts(&r->rec), 0);
+	assert_false(r->rec.recount);
+	rings_read(r);
+	assert_int_equal(r->reading.lines.count, 1);
+	snprintf(line, sizeof(line), " count %d.1 ", (int)getpid());
+	assert_non_null(strstr(r->reading.lines.data[0], line));
+	assert_true(strtoull(strrchr(r->reading.lines.data[0], ' '), NULL, 10) >= stat.switches_in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RINGS_TEST(a_file_that_runs_gets_its_build_id),
+		RINGS_TEST(a_file_that_was_replaced_gets_none),
+		RINGS_TEST(a_process_never_heard_of_is_read_from_proc),
+		RINGS_TEST(code_made_at_run_time_gets_its_names),
+		RINGS_TEST(the_names_of_a_process_that_ends),
+		RINGS_TEST(the_threads_of_a_process),
+		RINGS_TEST(targets_that_do_not_exist),
+		RINGS_TEST(one_thread),
+		RINGS_TEST(threads_of_one_user),
+		RINGS_TEST(states_at_the_start_and_at_the_end),
+		RINGS_TEST(counts_after_a_loss),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
