@@ -467,6 +467,8 @@ static int session_start(struct session *s, struct dwell_err *err)
 	bool delayed = rec->config->delay_ns > 0;
 	int rc = poll_table(s);
 
+	if (!rc)
+		rc = trace_writer_open(rec->writer, rec->config->output, err);
 	if (!rc && delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
 	if (!rc)
@@ -639,8 +641,8 @@ static int session_open(struct session *s, struct dwell_err *err)
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
 	if (!rc)
-		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
-				       rec->stacks, &rec->writer, err);
+		rc = trace_writer_new(rec->events.cpu_count, rec->strings, rec->stacks,
+				      &rec->writer, err);
 	if (!rc) {
 		rec->identify.writer = rec->writer;
 		rc = facts_write(s);
