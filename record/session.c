@@ -81,20 +81,22 @@ static bool in_pid_namespace(void)
 static int level_check(struct session *s, struct dwell_err *err)
 {
 	const struct record_config *config = s->rec.config;
-	char line[768];
+	const struct record_facts *facts = &s->rec.facts;
+	char line[768], why[256];
 
-	if (s->rec.facts.tracepoints)
+	if (facts->tracepoints)
 		return 0;
 	if (config->all || config->cpus)
 		return dwell_err_set(err, -EPERM, "cannot record the whole system: %s",
-				     s->rec.facts.why_not);
-	snprintf(line, sizeof(line),
-		 "recording without tracepoints (%.400s): exact running and waiting times, %s; no "
-		 "wakers",
-		 s->rec.facts.why_not,
-		 s->rec.facts.kernel_chains ? "switch-out stacks"
-					    : "stacks of running user code only");
+				     facts->why_not);
+	snprintf(line, sizeof(line), "recording without wakers: %.*s", (int)sizeof(facts->why_not),
+		 facts->why_not);
 	s->ops->notice(s->ops->user, line);
+	if (!facts->kernel_chains && config->callchains) {
+		events_explain(-EPERM, why, sizeof(why));
+		snprintf(line, sizeof(line), "recording without stacks of waits: %s", why);
+		s->ops->notice(s->ops->user, line);
+	}
 	return 0;
 }
 
