@@ -444,6 +444,11 @@ static void test_short_stack(void **state)
 		{ "k:schedule", "schedule" },
 		{ "[no stack]", "[no stack]" },
 		{ "[truncated]|main|f", "f < main" },
+		{ "main|serve|__lll_lock_wait|k:do_syscall_64|k:__x64_sys_futex|k:futex_do_wait",
+		  "futex < serve < main" },
+		{ "main|serve|pthread_mutex_lock|__lll_lock_wait|k:__x64_sys_futex|k:schedule",
+		  "pthread_mutex_lock < serve < main" },
+		{ "main|serve|__lll_lock_wait", "serve < main" },
 	};
 	struct dwell_names_options none = { 0 };
 
