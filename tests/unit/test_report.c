@@ -7,13 +7,19 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "parse/source_impl.h"
 #include "report/json.h"
 #include "report/short_stack.h"
 #include "report/summary.h"
 #include "report/summary_text.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "report/threads.h"
 #include "report/time_range.h"
@@ -474,6 +480,34 @@ static void test_short_stack(void **state)
 	}
 }
 
+static void test_width(void **state)
+{
+	static const struct {
+		unsigned short columns;
+		unsigned expected;
+	} cases[] = { { 80, 80 }, { 40, 60 }, { 200, 100 }, { 0, 100 } };
+	FILE *file = fopen("/dev/null", "w"), *terminal;
+	int fd = posix_openpt(O_RDWR | O_NOCTTY);
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(table_width(file), 100);
+	fclose(file);
+	assert_true(fd >= 0);
+	assert_int_equal(grantpt(fd), 0);
+	assert_int_equal(unlockpt(fd), 0);
+	terminal = fopen(ptsname(fd), "w");
+	assert_non_null(terminal);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct winsize size = { .ws_col = cases[i].columns };
+
+		assert_int_equal(ioctl(fd, TIOCSWINSZ, &size), 0);
+		assert_int_equal(table_width(terminal), cases[i].expected);
+	}
+	fclose(terminal);
+	close(fd);
+}
+
 static void test_durations(void **state)
 {
 	static const struct {
@@ -583,19 +617,13 @@ static void test_time_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary_text),
-		cmocka_unit_test(test_summary_sums),
-		cmocka_unit_test(test_threads_json),
-		cmocka_unit_test(test_summary_json),
-		cmocka_unit_test(test_threads_text),
-		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_warnings_of_one),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_short_stack),
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_summary_text),	cmocka_unit_test(test_summary_sums),
+		cmocka_unit_test(test_threads_json),	cmocka_unit_test(test_summary_json),
+		cmocka_unit_test(test_threads_text),	cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_warnings_of_one), cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_strict),		cmocka_unit_test(test_short_stack),
+		cmocka_unit_test(test_width),		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_time_range),
 	};
 
