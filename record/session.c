@@ -203,6 +203,8 @@ static int facts_write(struct session *s)
 		rc = trace_writer_info(w, texts[i].key, texts[i].value);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(w, numbers[i].key, numbers[i].value);
+	if (!rc && config->cpus)
+		rc = trace_writer_info(w, "mode.cpus", config->cpus);
 	for (uint32_t i = 0; !rc && i < config->labels.count; i++) {
 		snprintf(key, sizeof(key), "label.%s", config->labels.data[i].key);
 		rc = trace_writer_info(w, key, config->labels.data[i].value);

@@ -322,10 +322,11 @@ static void test_warnings(void **state)
 	assert_int_equal(bytes, 0);
 	health.law = "thread 7 is off by 3 ns";
 	health.lost = 1234;
-	health.parsed = 99;
+	health.parsed = 94;
 	health.wakings_dropped = 5;
 	health.damaged = true;
 	health.unread_bytes = 2000;
+	health.only_cpus = "0\033[1m";
 	health.unknown_ns[DWELL_UNKNOWN_LOST] = 20;
 	health.unknown_ns[DWELL_UNKNOWN_STOPPED] = 1; /* 0.1 %: not worth a line */
 	dwell_health_warnings(&health, collect_warning, out);
@@ -335,8 +336,9 @@ static void test_warnings(void **state)
 		text,
 		"THE BOOKS DO NOT BALANCE, do not trust these numbers: thread 7 is off by 3 ns\n"
 		"the file is damaged: 2.0 kB behind the damage were not read\n"
+		"only CPUs 0?[1m were recorded: a thread that runs on another CPU seems to wait\n"
 		"1,234 events were lost; 2.0% of thread time is unknown for that\n"
-		"coverage 99.0%: the kernel counted 100 events, 99 were read\n"
+		"coverage 94%: the kernel counted 100 events, 94 were read\n"
 		"5 wakings were never delivered: runnable is a lower bound\n"
 		"[lost]: 20 ns, 2.0% of thread time, is unknown\n");
 	free(text);
@@ -350,6 +352,8 @@ static void test_warnings_of_one(void **state)
 				       .has_wakings = true,
 				       .lost = 1,
 				       .late = 1,
+				       .kernel_count = 9,
+				       .parsed = 8, /* the waking */
 				       .wakings_dropped = 1,
 				       .contradictions = 1 };
 	char *text;
