@@ -167,7 +167,8 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	if (!rc && shown)
 		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
 	if (!rc && !summary->observed_ns)
-		fprintf(out, "no time passed the filters\n");
+		fprintf(out,
+			"no time to show: nothing was observed, or the filters leave nothing\n");
 	if (!rc && shown < summary->lines.count)
 		fprintf(out, "%s smaller line%s: %s\n",
 			text_count(number, summary->lines.count - shown),
