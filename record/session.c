@@ -82,20 +82,22 @@ static bool in_pid_namespace(void)
 static int level_check(struct session *s, struct dwell_err *err)
 {
 	const struct record_config *config = s->rec.config;
-	char line[768];
+	const struct record_facts *facts = &s->rec.facts;
+	char line[768], why[256];
 
-	if (s->rec.facts.tracepoints)
+	if (facts->tracepoints)
 		return 0;
 	if (config->all || config->cpus)
 		return dwell_err_set(err, -EPERM, "cannot record the whole system: %s",
-				     s->rec.facts.why_not);
-	snprintf(line, sizeof(line),
-		 "recording without tracepoints (%.400s): exact running and waiting times, %s; no "
-		 "wakers",
-		 s->rec.facts.why_not,
-		 s->rec.facts.kernel_chains ? "switch-out stacks"
-					    : "stacks of running user code only");
+				     facts->why_not);
+	snprintf(line, sizeof(line), "recording without wakers: %.*s", (int)sizeof(facts->why_not),
+		 facts->why_not);
 	s->ops->notice(s->ops->user, line);
+	if (!facts->kernel_chains && config->callchains) {
+		events_explain(-EPERM, why, sizeof(why));
+		snprintf(line, sizeof(line), "recording without stacks of waits: %s", why);
+		s->ops->notice(s->ops->user, line);
+	}
 	return 0;
 }
 
@@ -202,6 +204,8 @@ static int facts_write(struct session *s)
 		rc = trace_writer_info(w, texts[i].key, texts[i].value);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(w, numbers[i].key, numbers[i].value);
+	if (!rc && config->cpus)
+		rc = trace_writer_info(w, "mode.cpus", config->cpus);
 	for (uint32_t i = 0; !rc && i < config->labels.count; i++) {
 		snprintf(key, sizeof(key), "label.%s", config->labels.data[i].key);
 		rc = trace_writer_info(w, key, config->labels.data[i].value);
@@ -488,6 +492,8 @@ static int session_start(struct session *s, struct dwell_err *err)
 	bool delayed = rec->config->delay_ns > 0;
 	int rc = poll_table(s);
 
+	if (!rc)
+		rc = trace_writer_open(rec->writer, rec->config->output, err);
 	if (!rc && delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
 	if (!rc)
@@ -663,8 +669,8 @@ static int session_open(struct session *s, struct dwell_err *err)
 		rc = command_fork(&s->command, rec->config->command, err);
 	files_limit_raise(); /* for us, not for the command */
 	if (!rc)
-		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
-				       rec->stacks, &rec->writer, err);
+		rc = trace_writer_new(rec->events.cpu_count, rec->strings, rec->stacks,
+				      &rec->writer, err);
 	if (!rc) {
 		rec->identify.writer = rec->writer;
 		rc = facts_write(s);

@@ -21,6 +21,7 @@ claim 'and one line says so' one_line
 dwell record -q -o data -p 4194300
 claim "an unknown pid: exit 2 or 3 (got $status)" [ "$status" = 2 -o "$status" = 3 ]
 claim 'and one line says so' one_line
+verified untouched data
 
 begin=$(date +%s)
 dwell record -q -o data -d 1 -- sleep 20
