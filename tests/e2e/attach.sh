@@ -71,13 +71,14 @@ if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
 	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup "$work/data" "$TRUTH"
 	# A container that ends takes its cgroup along.
-	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep $((enough / 2))" &
+	enough=$((2 * ${VERIFY_SLOW:-1}))
+	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep $enough" &
 	{
-		sleep $((enough / 2 + 1))
+		sleep $((enough + 1))
 		rmdir "$group"
 	} &
 	sleep 0.1
-	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((enough + 2))
+	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((enough + 3))
 	claim "a cgroup that goes away: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup-gone "$work/data"
 	wait
