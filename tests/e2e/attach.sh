@@ -24,7 +24,7 @@ claim 'hung: its kernel stack is found' grep -q '^hung;.*pipe_write' "$work/out"
 kill "$pid"
 
 rm -f "$TRUTH"
-start longwait 15
+start longwait 60
 sleep 0.3
 dwell record -q -o "$work/data" -p "$pid" -d 3
 verified longwait "$work/data" "$TRUTH"
