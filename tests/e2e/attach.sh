@@ -70,15 +70,24 @@ if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
 	record_end
 	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup "$work/data" "$TRUTH"
-	# A container that ends takes its cgroup along.
-	enough=$((2 * ${VERIFY_SLOW:-1}))
-	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep $enough" &
+	# A container that ends takes its cgroup along, once the recording has begun.
+	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep 60" &
+	pid=$!
+	children="$children $pid"
+	rm -f "$work/data"
 	{
-		sleep $((enough + 1))
-		rmdir "$group"
-	} &
+		for _ in $(seq 100); do
+			[ "$(stat -c %s "$work/data" 2>/dev/null || echo 0)" -gt 1024 ] && break
+			sleep 0.1
+		done
+		kill -9 "$pid"
+		for _ in $(seq 50); do
+			rmdir "$group" && break
+			sleep 0.1
+		done
+	} 2>/dev/null &
 	sleep 0.1
-	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((enough + 3))
+	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((5 * ${VERIFY_SLOW:-1}))
 	claim "a cgroup that goes away: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup-gone "$work/data"
 	wait
