@@ -168,7 +168,6 @@ static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
 	rec->cpus[cpu].nameless_in_ns = 0;
 	if (!slot->exiting || !slot->declared || !slot->observed)
 		return 0;
-	slot->switches_in++;
 	return trace_writer_put(rec->writer, cpu, &record);
 }
 
@@ -242,8 +241,6 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = sample_stack(rec, sample, pid, CHAINS_ALL, &record.stack);
 	if (!rc)
 		rc = trace_writer_put(rec->writer, cpu, &record);
-	if (!rec->events.cpus[cpu].records)
-		tids_slot(&rec->tids, record.other)->switches_in++;
 	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
 		pid = tids_slot(&rec->tids, record.tid)->pid;
 		if (tids_end(&rec->tids, record.tid))
@@ -441,7 +438,6 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		if (rc)
 			return rc;
 	}
-	slot->switches_in += !out;
 	return trace_writer_put(rec->writer, cpu, &record);
 }
 

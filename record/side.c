@@ -80,9 +80,6 @@ int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t 
 		return rc;
 	slot = tids_slot(&rec->tids, pid);
 	slot->declared = true;
-	slot->counted = was.counted;
-	slot->count_base = was.count_base;
-	slot->switches_in = was.switches_in;
 	slot->comm = was.comm;
 	rec->cpus[cpu].current = pid;
 	rec->cpus[cpu].births = slot->births;
@@ -140,7 +137,6 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	child = tids_slot(&rec->tids, body->tid);
 	child->births++;
 	child->comm = parent->comm;
-	child->counted = true; /* from nothing */
 	if (!wanted)
 		return 0;
 	if (body->parent_tid && body->parent_tid < TID_ALIAS)

@@ -33,7 +33,6 @@ static int state_text(struct recording *rec, int32_t pid, int32_t tid,
 
 static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwell_state_phase phase)
 {
-	struct tid_slot *slot = tids_slot(&rec->tids, (uint32_t)tid);
 	struct dwell_task_reading reading = { 0 };
 	uint32_t stack = 0;
 	struct proc_schedstat before = { 0 }, after = { 0 };
@@ -58,11 +57,6 @@ static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwel
 	reading.wait_ns = after.wait_ns;
 	reading.switches_in = after.switches_in;
 	time_ns = recording_now_ns(rec); /* after what it says was so */
-	if (phase == DWELL_PHASE_START && reading.stable && !slot->counted) {
-		slot->counted = true;
-		slot->count_base = after.switches_in;
-		slot->switches_in = 0;
-	}
 	return trace_writer_state(rec->writer, time_ns, tid, &reading, stack);
 }
 

@@ -93,6 +93,6 @@ bool tids_end(struct tids *tids, uint32_t tid)
 		tids->observed_alive--;
 	if (slot->alive && slot->pid > 0)
 		leader = tids_slot(tids, (uint32_t)slot->pid);
-	slot->alive = slot->declared = slot->observed = slot->counted = false;
+	slot->alive = slot->declared = slot->observed = false;
 	return leader && leader->threads && --leader->threads == 0;
 }

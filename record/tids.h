@@ -10,15 +10,12 @@
 #include "lib/array.h"
 
 struct tid_slot {
-	uint64_t exec_ns;     /* time of its last COMM by exec */
-	uint64_t switches_in; /* switch-ins parsed since count_base was read */
-	uint64_t count_base;  /* schedstat's count when parsing began */
-	int32_t pid;	      /* 0 = not known */
-	uint32_t comm;	      /* string id */
-	bool declared;	      /* the trace has a THREAD or FORK record of this life */
-	bool observed;	      /* a target */
-	bool counted;	      /* count_base is known */
-	uint64_t out_ns;      /* its last switch-out, 0 = it was switched in since */
+	uint64_t exec_ns; /* time of its last COMM by exec */
+	int32_t pid;	  /* 0 = not known */
+	uint32_t comm;	  /* string id */
+	bool declared;	  /* the trace has a THREAD or FORK record of this life */
+	bool observed;	  /* a target */
+	uint64_t out_ns;  /* its last switch-out, 0 = it was switched in since */
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */
 	uint32_t threads; /* of a leader's slot: living threads of its process */

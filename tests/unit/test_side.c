@@ -111,6 +111,7 @@ static void exec_by_another_thread_than_the_leader(void **state)
 {
 	struct rings *r = *state;
 
+	r->config.all = true;
 	target(r, A);
 	target(r, A1);
 	switches(r, 0, 1000, IDLE, R, A1);
@@ -120,6 +121,7 @@ static void exec_by_another_thread_than_the_leader(void **state)
 	switches(r, 0, 1300, A, S, IDLE);
 	switches(r, 0, 1400, IDLE, R, A);
 	pass(r);
+	assert_int_equal(r->rec.cpus[0].breaks, 0);
 	assert_taken_over(r, "1000 0 switch 0.1 R >4000011.1\n"
 			     "1050 -1 exit 4000010.1\n"
 			     "1100 1 switch 4000010.1 Z >0.1\n"
@@ -252,6 +254,7 @@ static void children_of_targets_are_targets(void **state)
 	pass(r);
 	assert_int_equal(r->rec.tids.observed_alive, 3);
 	assert_true(tids_slot(&r->rec.tids, C + 1)->alive);
+	assert_false(r->rec.refilter); /* there is no filter */
 	assert_trace(r, "1000 -1 fork 4000011.1 of 4000010.1\n"
 			"1100 -1 fork 4000020.1 of 4000011.1\n"
 			"1400 0 switch 0.1 R >4000020.1\n");
@@ -330,12 +333,16 @@ static void names_are_made_printable(void **state)
 static void assert_refused(uint32_t type, const void *body, size_t bytes)
 {
 	struct rings *r = rings_new(true);
+	struct dwell_err err;
 	int rc;
 
 	ring_put(ring_side(r, 0), type, 0, body, bytes);
 	rc = intake_pass(&r->rec);
+	err = r->rec.err;
 	rings_free(r);
 	assert_int_equal(rc, -EBADMSG);
+	assert_int_equal(err.code, -EBADMSG);
+	assert_non_null(strstr(err.msg, "cannot record"));
 }
 
 static void records_too_short_for_what_they_are(void **state)

@@ -29,7 +29,6 @@ static void records_beside_tracepoints(void **state)
 	comes(r, 0, 1301, A);
 	pass(r);
 	assert_int_equal(r->rec.events.cpus[0].counts[RECORD_RECORDS].parsed, 7);
-	assert_int_equal(tids_slot(&r->rec.tids, A)->switches_in, 2);
 	assert_trace(r, "1000 0 in 4000010.1 none\n"
 			"1100 0 switch 4000010.1 R+ >4000020.1\n"
 			"1101 0 out 4000010.1 preempted none\n"

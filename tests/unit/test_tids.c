@@ -45,10 +45,10 @@ static void a_tid_used_again_is_a_new_life(void **state)
 	struct tids *tids = *state;
 
 	assert_int_equal(tids_begin(tids, 10, 10, true), 0);
-	tids_slot(tids, 10)->switches_in = 5;
+	tids_slot(tids, 10)->exec_ns = 5;
 	tids_slot(tids, 10)->declared = tids_slot(tids, 10)->exiting = true;
 	assert_int_equal(tids_begin(tids, 10, 10, false), 0);
-	assert_int_equal(tids_slot(tids, 10)->switches_in, 0);
+	assert_int_equal(tids_slot(tids, 10)->exec_ns, 0);
 	assert_false(tids_slot(tids, 10)->declared || tids_slot(tids, 10)->exiting);
 	assert_false(tids_slot(tids, 10)->observed);
 	assert_int_equal(tids->observed_alive, 0);
