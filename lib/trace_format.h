@@ -148,6 +148,7 @@ enum {
 	DWELL_THREAD_FLAG_OBSERVED = 1,
 	DWELL_THREAD_FLAG_KERNEL = 2,
 	DWELL_THREAD_FLAG_RECORDER = 4,
+	DWELL_THREAD_FLAG_ROAMS = 8, /* may run on CPUs that are not recorded */
 };
 
 #endif

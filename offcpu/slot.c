@@ -34,6 +34,7 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 	if (!entry->observed)
 		return false;
 	slot->born = entry->born_ns && entry->born_ns >= tl->start_ns;
+	slot->roams = entry->roams;
 	slot->begin_ns = slot->born ? entry->born_ns : tl->start_ns;
 	slot->since_ns = slot->evidence_ns = slot->begin_ns;
 	slot->exit_ns = UINT64_MAX;
@@ -232,6 +233,13 @@ static void slot_missed(struct dwell_timeline *tl, struct slot *slot)
 	slot_unknown(tl, slot, slot->evidence_ns, DWELL_UNKNOWN_MISSED);
 }
 
+/* Off our CPUs it may have run on others: what it did since its last evidence is unknown. */
+static void slot_roamed(struct dwell_timeline *tl, struct slot *slot)
+{
+	if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
+		slot_unknown(tl, slot, slot->evidence_ns, DWELL_UNKNOWN_OFFLINE);
+}
+
 bool slot_adopt(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu)
 {
 	struct slot *slot = slot_get(tl, thread);
@@ -330,6 +338,8 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 	slot_settle_gaps(tl, slot);
 	if (slot->state == SLOT_ON)
 		slot_missed(tl, slot);
+	if (slot->roams)
+		slot_roamed(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken)
 		slot_confirm_fresh(tl, slot);
 	if (slot->state == SLOT_UNKNOWN && slot->woken)
@@ -385,12 +395,16 @@ void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 		slot->woken = false;
 		slot_open(slot, SLOT_RUNNABLE,
 			  out->to_idle ? DWELL_RUNNABLE_THROTTLED : DWELL_RUNNABLE_PREEMPTED);
+		if (slot->roams)
+			slot_roamed(tl, slot);
 		return;
 	}
 	slot->account.switches_voluntary++;
 	slot_open(slot, SLOT_BLOCKED, out->state);
 	if (dead) {
 		slot_end(tl, slot, slot->since_ns);
+	} else if (slot->roams) {
+		slot_roamed(tl, slot);
 	} else if (slot->woken && slot->waking_ns > slot->since_ns) {
 		/* The record of this switch-out was lost, so the waking looked early. */
 		tl->stats.useless_wakings--;
@@ -422,7 +436,7 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 {
 	struct slot *slot = slot_get(tl, event->thread);
 
-	if (!slot || slot->stopped || slot->state == SLOT_ENDED)
+	if (!slot || slot->stopped || slot->state == SLOT_ENDED || slot->roams)
 		return;
 	if (slot_waking_again(slot, event, time_ns)) {
 		tl->stats.duplicate_wakings++;
@@ -522,8 +536,12 @@ void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_
 	/* More switches than events, and no known gap to blame: it ran unseen. */
 	if (slot->counted && !slot_gaps_unseen(tl, slot) &&
 	    (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) &&
-	    switches_in > slot->count_base + slot->account.switches_in)
-		slot_missed(tl, slot);
+	    switches_in > slot->count_base + slot->account.switches_in) {
+		if (slot->roams)
+			slot_roamed(tl, slot);
+		else
+			slot_missed(tl, slot);
+	}
 	slot_settle_gaps(tl, slot);
 	slot->count_base = switches_in - slot->account.switches_in;
 	slot->counted = true;
@@ -532,7 +550,8 @@ void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_
 static void slot_seed(struct dwell_timeline *tl, struct slot *slot, const struct dwell_event *event,
 		      uint64_t time_ns)
 {
-	if (slot->state != SLOT_FRESH || slot->woken || !event->u.state.stable)
+	if (slot->state != SLOT_FRESH || slot->woken || !event->u.state.stable ||
+	    (slot->roams && event->u.state.state == DWELL_TASK_RUNNING))
 		return;
 	slot->count_base = event->u.state.switches_in;
 	slot->counted = event->u.state.counted;
@@ -587,6 +606,7 @@ void slot_reading(struct dwell_timeline *tl, const struct dwell_event *event, ui
 		slot_count(tl, slot, event->u.state.switches_in, time_ns);
 	if (slot->state != SLOT_BLOCKED)
 		return;
+	slot->confirmed = slot->counted && event->u.state.counted && !running;
 	if (running && slot->woken) {
 		tl->stats.useless_wakings--;
 		slot_open(slot, SLOT_RUNNABLE, DWELL_RUNNABLE_WOKEN);
@@ -631,6 +651,8 @@ void slot_finish(struct dwell_timeline *tl, struct slot *slot, bool may_run)
 		slot_settle_gaps(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken && !may_run)
 		slot_confirm_fresh(tl, slot);
+	if (slot->roams && !slot->confirmed)
+		slot_roamed(tl, slot);
 	slot_close(tl, slot, tl->end_ns, 0);
 	slot->account.observed_ns = tl->end_ns - slot->begin_ns;
 }

@@ -22,6 +22,7 @@ struct dwell_thread {
 	bool observed;		/* a target: its time is accounted for. Others only wake targets */
 	bool kernel;		/* a kernel thread */
 	bool recorder;		/* a thread of dwell record itself */
+	bool roams; /* may run on CPUs that are not recorded: off ours, nothing is known of it */
 };
 
 struct dwell_threads; /* opaque */

@@ -178,6 +178,7 @@ static int record_thread(struct dwell_source *source, struct trace_stream *s)
 	thread->observed |= flags & DWELL_THREAD_FLAG_OBSERVED;
 	thread->kernel = flags & DWELL_THREAD_FLAG_KERNEL;
 	thread->recorder = flags & DWELL_THREAD_FLAG_RECORDER;
+	thread->roams = flags & DWELL_THREAD_FLAG_ROAMS;
 	return 1;
 }
 
@@ -207,6 +208,7 @@ static int record_fork(struct dwell_source *source, struct trace_stream *s, unsi
 	thread->cgroup = parent->cgroup;
 	thread->uid = parent->uid;
 	thread->kernel = parent->kernel;
+	thread->roams = parent->roams;
 	thread->recorder = parent->recorder && parent->pid == thread->pid;
 	thread->observed = source->info.all_threads || flags & DWELL_FORK_OBSERVED;
 	return 0;

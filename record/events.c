@@ -303,6 +303,21 @@ void events_release(struct events *events)
 	*events = (struct events){ 0 };
 }
 
+bool events_roams(const struct events *events, uint32_t tid)
+{
+	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
+	cpu_set_t *may = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
+	bool roams = true;
+
+	if (may && !sched_getaffinity((pid_t)tid, set_bytes, may)) {
+		roams = false;
+		for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+			roams |= CPU_ISSET_S(cpu, set_bytes, may) && !events->cpus[cpu].online;
+	}
+	CPU_FREE(may);
+	return roams;
+}
+
 /* Switches into and out of idle among the records of a test ring. */
 struct idle_seen {
 	uint32_t in, out;

@@ -64,6 +64,8 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 	thread.ns_tid = ids.ns_tid;
 	thread.flags |= slot->observed ? DWELL_THREAD_FLAG_OBSERVED : 0;
 	thread.flags |= pid == rec->own_pid ? DWELL_THREAD_FLAG_RECORDER : 0;
+	thread.flags |=
+		rec->config->cpus && events_roams(&rec->events, tid) ? DWELL_THREAD_FLAG_ROAMS : 0;
 	slot->declared = true;
 	return trace_writer_thread(rec->writer, time_ns, &thread);
 }

@@ -109,7 +109,7 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 	if (health->only_cpus) {
 		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
 		warn(fn, user,
-		     "only CPUs %s were recorded: a thread that runs on another CPU seems to wait",
+		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
 		     cpus);
 	}
 	if (!health->has_switches)

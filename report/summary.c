@@ -126,8 +126,10 @@ static int add_row(struct builder *b, const struct dwell_row *row, uint8_t *seen
 
 	if (!row->ns)
 		return 0;
-	if (aside == SUMMARY_LISTED)
+	if (aside == SUMMARY_LISTED) {
+		b->summary->listed_ns += row->ns;
 		return add_line(b, row, group->comm);
+	}
 	b->summary->asides[aside].ns += row->ns;
 	/* Each thread counts once per aside, whatever its number of rows. */
 	b->summary->asides[aside].threads += !(seen[group->thread] >> aside & 1);

@@ -46,6 +46,7 @@ struct dwell_summary {
 	DWELL_ARRAY(struct summary_line) lines; /* largest first */
 	struct summary_sum asides[SUMMARY_ASIDES];
 	uint64_t observed_ns, state_ns[DWELL_STATES]; /* of all threads, asides included */
+	uint64_t listed_ns;			      /* observed_ns less the asides */
 	uint32_t threads;
 };
 

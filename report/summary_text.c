@@ -139,7 +139,7 @@ static void add_line(const struct dwell_view *view, const struct dwell_summary *
 	const char *comm = dwell_strings_get(view->analysis.tables.strings, line->comm);
 
 	table_add(table, summary_state_name(line->state));
-	table_add(table, text_share(number, line->ns, summary->observed_ns));
+	table_add(table, text_share(number, line->ns, summary->listed_ns));
 	dwell_text_clean(text, sizeof(text), comm, "?");
 	table_add(table, text);
 	table_add(table, dwell_strings_get(summary->where, line->where));
@@ -178,7 +178,7 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 		fprintf(out, "%s smaller line%s: %s\n",
 			text_count(number, summary->lines.count - shown),
 			text_plural(summary->lines.count - shown),
-			text_share(share, rest_ns, summary->observed_ns));
+			text_share(share, rest_ns, summary->listed_ns));
 	table_release(&table);
 	free(show);
 	return rc;
@@ -192,7 +192,7 @@ static int print_asides(const struct dwell_summary *summary, FILE *out)
 		[SUMMARY_RECORDER] = "threads of the recorder",
 	};
 	char number[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES], *text = NULL;
-	const char *before = "not listed: ";
+	const char *before = "not listed, of all time: ";
 	size_t bytes;
 	FILE *line = open_memstream(&text, &bytes);
 

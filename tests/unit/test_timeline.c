@@ -407,6 +407,35 @@ static void test_born_before_the_window(void **state)
 	release(&w);
 }
 
+/* With some CPUs recorded only, a thread that may run on the others is known while it runs on ours.
+ */
+static void test_roaming(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	dwell_threads_get(w.threads, 1)->roams = true;
+	dwell_threads_get(w.threads, 2)->roams = true;
+	dwell_threads_get(w.threads, 3)->roams = true;
+	reading(&w, 1, 2, DWELL_PHASE_START, S, 5, 0);
+	reading(&w, 1, 3, DWELL_PHASE_START, S, 5, 0);
+	sw(&w, 10, 0, 0, R, 1);
+	sw(&w, 20, 0, 1, S, 4);
+	wake(&w, 30, 1, 4);
+	sw(&w, 40, 0, 4, S, 1);
+	sw(&w, 45, 0, 1, R, 0);
+	reading(&w, 48, 2, DWELL_PHASE_STOP, S, 5, 0); /* it ran nowhere */
+	reading(&w, 48, 3, DWELL_PHASE_STOP, S, 6, 0); /* it ran elsewhere */
+	finish(&w, 50);
+	expect(&w, 1, "<Un0-10 O10-20 Uo20-40 O40-45 Uo45-50>");
+	expect(&w, 2, "<BS0-50>");
+	expect(&w, 3, "<BS0-1 Uo1-50>");
+	expect(&w, 4, "<Un0-20 O20-40 BS40-50>");
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 0);
+	release(&w);
+}
+
 static void test_exit_without_last_switch(void **state)
 {
 	struct world w;
@@ -624,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_migration_and_idle),
 		cmocka_unit_test(test_fork_and_exit),
 		cmocka_unit_test(test_born_before_the_window),
+		cmocka_unit_test(test_roaming),
 		cmocka_unit_test(test_exit_without_last_switch),
 		cmocka_unit_test(test_stopped_and_offline),
 		cmocka_unit_test(test_loss),
