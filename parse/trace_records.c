@@ -27,6 +27,24 @@ static int thread_need(struct dwell_source *source, int32_t pid, uint64_t tid, b
 	return rc;
 }
 
+/* Who leaves a CPU is who came to it, though its tid may have passed to another by then: a thread
+ * gives it back some time before its last switch. SWITCH_OUT comes behind the switch's tracepoint,
+ * where there is one. */
+static int thread_leaving(struct dwell_source *source, const struct trace_stream *s, uint32_t tid,
+			  bool is_record, uint32_t *ret_index)
+{
+	const uint32_t known[] = { is_record ? s->left : DWELL_THREAD_NONE, s->running };
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (known[i] == DWELL_THREAD_NONE ||
+		    dwell_threads_get(source->threads, known[i])->tid != (int64_t)tid)
+			continue;
+		*ret_index = known[i];
+		return 0;
+	}
+	return thread_need(source, -1, tid, is_record, ret_index);
+}
+
 /* SWITCH: see lib/trace_format.h for the fields. */
 static int record_switch(struct dwell_source *source, struct trace_stream *s, unsigned flags,
 			 struct dwell_event *event)
@@ -46,31 +64,40 @@ static int record_switch(struct dwell_source *source, struct trace_stream *s, un
 	event->u.sw.preempted = state & 0x80;
 	if (c->bad || event->u.sw.prev_state >= DWELL_TASK_STATES)
 		return -EBADMSG;
-	rc = thread_need(source, -1, prev, false, &event->thread);
+	rc = thread_leaving(source, s, prev, false, &event->thread);
 	if (!rc)
 		rc = thread_need(source, -1, next, false, &event->u.sw.next);
-	if (!rc && event->thread != DWELL_THREAD_IDLE &&
-	    (event->u.sw.prev_state == DWELL_TASK_DEAD ||
-	     event->u.sw.prev_state == DWELL_TASK_ZOMBIE))
+	if (rc)
+		return rc;
+	s->left = event->thread;
+	s->running = event->u.sw.next;
+	if (event->thread != DWELL_THREAD_IDLE && (event->u.sw.prev_state == DWELL_TASK_DEAD ||
+						   event->u.sw.prev_state == DWELL_TASK_ZOMBIE))
 		dwell_threads_get(source->threads, event->thread)->died_ns = event->time_ns;
-	return rc;
+	return 0;
 }
 
 static int record_in_out(struct dwell_source *source, struct trace_stream *s, unsigned kind,
 			 unsigned flags, struct dwell_event *event)
 {
 	uint32_t tid = flags & DWELL_REC_TID ? dwell_cursor_u32(&s->cursor) : s->current;
+	int rc;
 
 	event->u.rec.other = DWELL_THREAD_NONE;
-	if (kind == DWELL_REC_IN) {
-		s->current = tid;
-		event->kind = DWELL_EVENT_SWITCH_IN;
-	} else {
+	if (kind == DWELL_REC_OUT) {
 		event->kind = DWELL_EVENT_SWITCH_OUT;
 		event->u.rec.preempted = flags & DWELL_OUT_PREEMPT;
 		event->stack = flags & DWELL_OUT_STACK ? dwell_cursor_u32(&s->cursor) : 0;
+		return thread_leaving(source, s, tid, true, &event->thread);
 	}
-	return thread_need(source, -1, tid, kind == DWELL_REC_OUT, &event->thread);
+	s->current = tid;
+	event->kind = DWELL_EVENT_SWITCH_IN;
+	rc = thread_need(source, -1, tid, false, &event->thread);
+	if (rc)
+		return rc;
+	s->running = event->thread;
+	s->left = DWELL_THREAD_NONE;
+	return 0;
 }
 
 static int record_waking(struct dwell_source *source, struct trace_stream *s, unsigned kind,
@@ -114,6 +141,7 @@ static int record_gap(struct trace_stream *s, struct dwell_event *event)
 	uint64_t span_ns = dwell_cursor_varint(&s->cursor);
 
 	/* It stands where it begins: what other CPUs' events seem to prove meanwhile must wait. */
+	s->running = s->left = DWELL_THREAD_NONE;
 	event->kind = DWELL_EVENT_GAP;
 	event->u.gap.from_ns = s->time_ns;
 	event->time_ns = span_ns < UINT64_MAX - s->time_ns ? s->time_ns + span_ns : UINT64_MAX;

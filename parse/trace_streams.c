@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/trace_format.h"
+#include "parse/event.h"
 
 struct trace_round {
 	uint8_t *data;
@@ -127,6 +128,7 @@ static int stream_need(struct trace_streams *streams, uint32_t id, struct trace_
 		if (!streams->streams[id])
 			return -ENOMEM;
 		streams->streams[id]->id = id;
+		streams->streams[id]->running = streams->streams[id]->left = DWELL_THREAD_NONE;
 	}
 	*ret_stream = streams->streams[id];
 	return 0;

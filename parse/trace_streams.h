@@ -23,7 +23,9 @@ struct trace_section {
 /* One CPU's records (id = cpu + 1) or those of no CPU (id 0). */
 struct trace_stream {
 	uint32_t id;
-	uint32_t current;	    /* tid implied by the records so far in this section */
+	uint32_t current; /* tid implied by the records so far in this section */
+	/* Threads: who came last to this CPU and who left last, NONE = not known. */
+	uint32_t running, left;
 	uint64_t time_ns;	    /* of the head record */
 	uint8_t tag;		    /* of the head record */
 	struct dwell_cursor cursor; /* at the head record's fields */

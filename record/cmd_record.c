@@ -8,12 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/opt.h"
 #include "record/session.h"
 
-enum { FREQ_DEFAULT_HZ = 99, FREQ_MAX_HZ = 20000, RING_MIN_BYTES = 4096 };
+enum {
+	FREQ_DEFAULT_HZ = 99,
+	FREQ_MAX_HZ = 20000,
+	RING_MIN_BYTES = 4096,
+	/* Facts have to fit into one block, and into what a reader takes of them. */
+	LABELS_MAX = 256,
+	LABEL_KEY_BYTES = 64,
+	LABEL_VALUE_BYTES = 4096,
+	COMMAND_LINE_BYTES = 64 << 10,
+};
 
 enum record_option {
 	OPT_ALL,
@@ -112,8 +122,12 @@ static int add_label(struct record_config *config, const char *value, struct dwe
 	const char *equals = strchr(value, '=');
 	char *key;
 
-	if (!equals || equals == value || equals - value > 64)
+	if (!equals || equals == value || equals - value > LABEL_KEY_BYTES)
 		return dwell_err_set(err, -EINVAL, "'%s' is not KEY=VALUE", value);
+	if (config->labels.count == LABELS_MAX || strlen(equals + 1) > LABEL_VALUE_BYTES)
+		return dwell_err_set(err, -EINVAL,
+				     "more than %d labels, or a value of over %d bytes", LABELS_MAX,
+				     LABEL_VALUE_BYTES);
 	key = strndup(value, (size_t)(equals - value));
 	if (!key || dwell_array_grow(&config->labels)) {
 		free(key);
@@ -179,7 +193,7 @@ static int record_option(void *user, unsigned index, const char *value, struct d
 		return dwell_opt_id_list(value, add_tid, config, err);
 	case OPT_CGROUP:
 		config->cgroup = value;
-		return 0;
+		return *value ? 0 : dwell_err_set(err, -EINVAL, "the name is empty");
 	case OPT_OUTPUT:
 		config->output = value;
 		return *value ? 0 : dwell_err_set(err, -EINVAL, "the name is empty");
@@ -292,20 +306,16 @@ static void signals_set(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* argv as one line, for the trace's header. */
+/* argv as one line, for the trace's header; cut where nobody reads on. */
 static char *command_line(int argc, char **argv)
 {
-	size_t bytes = 1;
-	char *line, *at;
+	char *line = malloc(COMMAND_LINE_BYTES);
+	int used = line ? snprintf(line, COMMAND_LINE_BYTES, "dwell") : 0;
 
-	for (int i = 0; i < argc; i++)
-		bytes += strlen(argv[i]) + 1;
-	line = malloc(bytes + 16);
-	if (!line)
-		return NULL;
-	at = line + sprintf(line, "dwell");
-	for (int i = 0; i < argc; i++)
-		at += sprintf(at, " %s", argv[i]);
+	for (int i = 0; line && i < argc && used < COMMAND_LINE_BYTES; i++)
+		used += snprintf(line + used, (size_t)(COMMAND_LINE_BYTES - used), " %s", argv[i]);
+	if (used >= COMMAND_LINE_BYTES)
+		memcpy(line + COMMAND_LINE_BYTES - 4, "...", 4);
 	return line;
 }
 
@@ -337,6 +347,7 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	struct session_ops ops = { .notice = notice_print, .stop = stop_wanted, .user = &command };
 	struct session_result result = { 0 };
 	struct dwell_err err = { 0 };
+	struct stat st;
 	char *line = command_line(argc, argv);
 	int operand, rc, status;
 
@@ -361,8 +372,10 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	if (rc && command.config.command && !result.recorded && (rc == -ENOENT || rc == -EACCES) &&
 	    strstr(err.msg, "cannot run"))
 		status = rc == -ENOENT ? 127 : 126;
+	/* What went through a pipe cannot be read again. */
 	if (result.recorded && !command.config.quiet && !command.no_summary &&
-	    strcmp(command.config.output, "-") && strncmp(command.config.output, "/dev/", 5))
+	    strcmp(command.config.output, "-") && stat(command.config.output, &st) == 0 &&
+	    S_ISREG(st.st_mode))
 		snprintf(ret_summary_path, path_bytes, "%s", command.config.output);
 	config_release(&command.config);
 	free(line);

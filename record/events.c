@@ -19,14 +19,10 @@
 #include "lib/trace_format.h"
 #include "parse/perf/sample.h"
 #include "record/procfs.h"
+#include "record/ringsize.h"
 #include "record/tracefs.h"
 
 enum {
-	SIDE_RING_BYTES = 512 << 10,
-	RING_MAX_BYTES = 8 << 20,
-	RING_MIN_BYTES = 64 << 10,
-	/* All rings together take at most this part of the memory that is available. */
-	RING_MEMORY_PART = 16,
 	TEST_RING_BYTES = 64 << 10,
 	TEST_TRIES = 8,
 	TEST_SLEEP_NS = 200000,
@@ -67,7 +63,7 @@ static void attr_fill(const struct events *events, enum record_event event,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.sample_type = events_main_sample_type(events),
-		.read_format = PERF_FORMAT_LOST,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
@@ -126,6 +122,11 @@ void events_explain(int code, char *text, uint32_t text_bytes)
 			 "kernel.perf_event_paranoid is %lld; run as root, give the capability "
 			 "CAP_PERFMON, or set 'sysctl kernel.perf_event_paranoid=-1'",
 			 (long long)paranoid);
+	else if (code == -EDQUOT)
+		snprintf(
+			text, text_bytes,
+			"ring buffers may not lock that much memory; raise 'ulimit -l' or "
+			"'sysctl kernel.perf_event_mlock_kb', or give the capability CAP_IPC_LOCK");
 	else if (code == -EMFILE)
 		snprintf(text, text_bytes, "too many open files; raise 'ulimit -n'");
 	else if (code == -ENOSYS)
@@ -257,21 +258,6 @@ static void cpu_wanted(struct events *events, uint32_t cpu)
 	events->cpus[cpu].records = true; /* borrowed as a mark until all are read */
 }
 
-static uint64_t ring_bytes_choose(const struct events *events)
-{
-	uint64_t pages = (uint64_t)sysconf(_SC_AVPHYS_PAGES);
-	uint64_t share =
-		pages * (uint64_t)sysconf(_SC_PAGESIZE) / RING_MEMORY_PART / events->cpu_count;
-	uint64_t wanted = events->config->ring_bytes ? events->config->ring_bytes : RING_MAX_BYTES;
-	uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	if (!events->config->ring_bytes && share < wanted)
-		wanted = share > RING_MIN_BYTES ? share : RING_MIN_BYTES;
-	while (bytes * 2 <= wanted)
-		bytes *= 2;
-	return bytes;
-}
-
 int events_init(struct events *events, const struct record_config *config,
 		const struct record_facts *facts, struct dwell_err *err)
 {
@@ -299,7 +285,8 @@ int events_init(struct events *events, const struct record_config *config,
 	}
 	if (!wanted)
 		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
-	events->ring_bytes = ring_bytes_choose(events);
+	events->ring_bytes = ring_bytes_choose(config->ring_bytes, wanted,
+					       facts->tracepoints ? SIDE_RING_BYTES : 0);
 	return 0;
 }
 
@@ -429,7 +416,8 @@ int events_test_again(struct events *events)
 	return test_cpus(events, want_provisional, &offset_ns);
 }
 
-/* Maps a ring of at most *bytes, halving while memory may not be locked. */
+/* Maps a ring of at most *bytes, halving while memory may not be locked. -EDQUOT: not even the
+ * smallest. */
 static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 {
 	int rc;
@@ -437,7 +425,7 @@ static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 	while ((rc = ring_map(ring, fd, *bytes)) && (rc == -EPERM || rc == -ENOMEM) &&
 	       *bytes > RING_MIN_BYTES)
 		*bytes /= 2;
-	return rc;
+	return rc == -EPERM ? -EDQUOT : rc;
 }
 
 int events_open_side(struct events *events, struct dwell_err *err)
@@ -501,6 +489,8 @@ static int cpu_events_filtered(struct events *events, uint32_t cpu, const struct
 
 	rc = cpu_event_add(events, cpu, RECORD_SWITCH,
 			   filter ? tidfilter_text(filter, "prev_pid", "next_pid", text) : NULL);
+	if (rc == -ENODEV) /* offline since: the recording notices within a second */
+		return 0;
 	if (rc || !events->config->wakers)
 		return rc;
 	if (filter)
@@ -569,6 +559,19 @@ static int task_event_add(struct events *events, int32_t tid, uint32_t cpu, enum
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->owner_fd) ? -errno : 0;
 }
 
+/* One's own tasks may be observed up to paranoid 2, without the kernel's side, which then was left
+ * out: so it is the task that is not ours. */
+static int task_open_failed(struct dwell_err *err, int code, int32_t tid)
+{
+	if ((code != -EACCES && code != -EPERM) ||
+	    proc_number("/proc/sys/kernel/perf_event_paranoid", 2) > 2)
+		return open_failed(err, code, "events of the target");
+	return dwell_err_set(err, code,
+			     "cannot open events of thread %d: it is another user's, or protected; "
+			     "run as root, or give the capability CAP_PERFMON",
+			     tid);
+}
+
 int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 {
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
@@ -582,7 +585,7 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 		if (rc == -ESRCH)
 			return rc;
 		if (rc)
-			return open_failed(err, rc, "events of the target");
+			return task_open_failed(err, rc, tid);
 		events->cpus[cpu].records = true;
 	}
 	return 0;
@@ -591,13 +594,26 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 /* Adds the kernel's count and loss of a descriptor to the CPU's totals. */
 static void fd_count(struct events *events, const struct event_fd *e)
 {
-	uint64_t values[2] = { 0, 0 }; /* value, lost */
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
 	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
 
 	if (read(e->fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
 		return;
 	count->kernel += values[0];
-	count->lost += values[1];
+	count->lost += values[2];
+}
+
+bool events_running(struct events *events, uint32_t cpu)
+{
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
+	struct cpu_events *c = &events->cpus[cpu];
+	bool running;
+
+	if (read(c->owner_fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(values[0])))
+		return true;
+	running = values[1] > c->enabled_ns;
+	c->enabled_ns = values[1];
+	return running;
 }
 
 static bool event_is_filtered(uint8_t event)
@@ -611,7 +627,7 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 	int rc = 0;
 
 	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++)
-		if (events->cpus[cpu].online)
+		if (events->cpus[cpu].online && !events->cpus[cpu].gone)
 			rc = cpu_events_filtered(events, cpu, filter);
 	for (uint32_t i = before; !rc && i < events->fds.count; i++)
 		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))

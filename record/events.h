@@ -51,10 +51,12 @@ struct event_count {
 
 struct cpu_events {
 	bool online;
-	bool blind;	  /* no tracepoint arrives while the idle task is current */
-	bool records;	  /* SWITCH records are on */
-	bool provisional; /* ... until the CPU is seen not to be blind: it could not be tested */
-	int owner_fd;	  /* owns the main ring */
+	bool blind;	     /* no tracepoint arrives while the idle task is current */
+	bool records;	     /* SWITCH records are on */
+	bool provisional;    /* ... until the CPU is seen not to be blind: it could not be tested */
+	bool gone;	     /* was taken offline: its events are dead, also when it is back */
+	uint64_t enabled_ns; /* how long the ring's owner had been enabled at the last look */
+	int owner_fd;	     /* owns the main ring */
 	struct ring main, side;
 	struct event_count counts[RECORD_EVENTS];
 };
@@ -96,6 +98,10 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err);
 int events_refilter(struct events *events, const struct tidfilter *filter, struct dwell_err *err);
 /* Turns SWITCH records on for a CPU while recording. */
 int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *err);
+
+/* Do a CPU's CPU-wide events still run? The kernel takes them off their CPU when that goes offline,
+ * and tells nobody. Asked a second time at once it would say no. */
+bool events_running(struct events *events, uint32_t cpu);
 
 /* Turns them off again. */
 void events_drop_records(struct events *events, uint32_t cpu);

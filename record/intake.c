@@ -171,6 +171,13 @@ static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
 	return trace_writer_put(rec->writer, cpu, &record);
 }
 
+/* A thread gives its tid back some time before its last switch: is prev, who leaves the CPU, an
+ * earlier owner of the tid than the one born last? */
+static bool former_life(const struct recording *rec, const struct cpu_intake *c, uint32_t prev)
+{
+	return c->chained && c->current == prev && c->births != tids_slot(&rec->tids, prev)->births;
+}
+
 static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
 {
 	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
@@ -186,6 +193,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		.preempted = state & sw->preempted_mask,
 	};
 	int32_t pid = (int32_t)sample->pid;
+	bool former;
 	int rc = learn_tid(rec, sample->time_ns, prev_tid, sample->tid, pid);
 
 	if (rc)
@@ -208,11 +216,14 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		if (rc)
 			return rc;
 	}
+	former = former_life(rec, c, record.tid);
 	c->leaving = true;
 	c->prev = record.tid;
 	c->next = c->current = c->tracepoint_next = record.other;
+	c->births = tids_slot(&rec->tids, record.other)->births;
 	c->chained = true;
-	tids_slot(&rec->tids, record.tid)->out_ns = sample->time_ns;
+	if (!former)
+		tids_slot(&rec->tids, record.tid)->out_ns = sample->time_ns;
 	tids_slot(&rec->tids, record.other)->out_ns = 0;
 	if (!rec->config->all && !observed(rec, record.tid) && !observed(rec, record.other)) {
 		rec->passed_over++;
@@ -230,7 +241,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = sample_stack(rec, sample, pid, CHAINS_ALL, &record.stack);
 	if (!rc)
 		rc = trace_writer_put(rec->writer, cpu, &record);
-	if (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE) {
+	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
 		pid = tids_slot(&rec->tids, record.tid)->pid;
 		if (tids_end(&rec->tids, record.tid))
 			dwell_addrspaces_exit(rec->spaces, pid);
@@ -326,9 +337,9 @@ static int take_stack(struct recording *rec, uint32_t cpu, const struct dwell_pe
 			    &rec->cpus[cpu].pending_stack);
 }
 
-/* Every sample counts as read; one stamped after the window was closed goes no further. */
+/* Every sample counts as read; one stamped outside the window goes no further. */
 static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
-		       bool closed)
+		       bool outside)
 {
 	struct event_count *counts = rec->events.cpus[cpu].counts;
 	struct dwell_perf_sample sample = { 0 };
@@ -342,7 +353,7 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 		bool clock = sample.period != 1;
 
 		counts[clock ? RECORD_CLOCK : RECORD_STACKS].parsed++;
-		return closed  ? 0
+		return outside ? 0
 		       : clock ? take_clock(rec, cpu, &sample)
 			       : take_stack(rec, cpu, &sample);
 	}
@@ -350,22 +361,22 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 		memcpy(&type, sample.raw, sizeof(type));
 	if (type == rec->facts.sched_switch.id) {
 		counts[RECORD_SWITCH].parsed++;
-		return closed ? 0 : take_switch(rec, cpu, &sample);
+		return outside ? 0 : take_switch(rec, cpu, &sample);
 	}
 	if (type == rec->facts.waking.id) {
 		counts[RECORD_WAKING].parsed++;
-		return closed ? 0
-			      : take_waking(rec, cpu, &sample, &rec->facts.waking,
-					    DWELL_REC_WAKING);
+		return outside ? 0
+			       : take_waking(rec, cpu, &sample, &rec->facts.waking,
+					     DWELL_REC_WAKING);
 	}
 	if (type == rec->facts.wakeup_new.id) {
 		counts[RECORD_WAKEUP_NEW].parsed++;
-		return closed ? 0
-			      : take_waking(rec, cpu, &sample, &rec->facts.wakeup_new,
-					    DWELL_REC_WAKEUP_NEW);
+		return outside ? 0
+			       : take_waking(rec, cpu, &sample, &rec->facts.wakeup_new,
+					     DWELL_REC_WAKEUP_NEW);
 	}
 	counts[RECORD_CLOCK].parsed++;
-	return closed ? 0 : take_clock(rec, cpu, &sample);
+	return outside ? 0 : take_clock(rec, cpu, &sample);
 }
 
 /* PERF_RECORD_SWITCH and SWITCH_CPU_WIDE. */
@@ -407,6 +418,7 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		if (rec->config->all && record.tid && !c->tracepoint_next)
 			rec->events.cpus[cpu].provisional = false;
 		c->current = record.tid;
+		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
 	} else if (!rec->facts.tracepoints && c->chained) {
 		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
@@ -461,15 +473,20 @@ static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_even
 static int take_main(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		     uint64_t time_ns)
 {
-	bool closed = rec->end_ns && time_ns > rec->end_ns;
+	/* Before the window opens, some CPUs' events run already and others' do not yet: what a
+	 * thread does there makes no whole. */
+	bool outside = (rec->end_ns && time_ns > rec->end_ns) || time_ns < rec->start_ns;
 	int rc;
 
 	rec->records++;
-	if (closed && record->type != PERF_RECORD_SAMPLE && record->type != PERF_RECORD_LOST)
+	if (outside &&
+	    (record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	     (rec->end_ns && record->type != PERF_RECORD_SAMPLE &&
+	      record->type != PERF_RECORD_LOST)))
 		return 0;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		rc = take_sample(rec, cpu, record, closed);
+		rc = take_sample(rec, cpu, record, outside);
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:

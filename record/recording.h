@@ -17,6 +17,7 @@
 struct cpu_intake {
 	uint64_t last_ns;	 /* time of the last record */
 	uint32_t current;	 /* tid running, as far as known */
+	uint32_t births;	 /* current's slot->births when it came */
 	bool chained;		 /* current is known from a switch */
 	bool leaving;		 /* a sched_switch was read, the record of its switch-out not yet */
 	uint64_t nameless_in_ns; /* a switch-in of an exiting thread that the next switch will name
@@ -98,6 +99,9 @@ bool targets_want(struct recording *rec, int32_t pid);
 /* The trace learns that tid exists, before the first event that names it. comm may be NULL. */
 int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32_t pid,
 		    const char *comm);
+/* A filter that lets through the targets of now and, with inherit, all that they may bear from now
+ * on. Takes a pass over the rings: a birth that is not read yet would fall between the two. */
+int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
 /* Builds the filter for the targets of now and puts it in force. */
 int targets_refilter(struct recording *rec);
 

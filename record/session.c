@@ -17,6 +17,7 @@
 
 #include "lib/io.h"
 #include "record/command.h"
+#include "record/cpuwatch.h"
 #include "record/procfs.h"
 #include "record/recording.h"
 
@@ -81,20 +82,22 @@ static bool in_pid_namespace(void)
 static int level_check(struct session *s, struct dwell_err *err)
 {
 	const struct record_config *config = s->rec.config;
-	char line[768];
+	const struct record_facts *facts = &s->rec.facts;
+	char line[768], why[256];
 
-	if (s->rec.facts.tracepoints)
+	if (facts->tracepoints)
 		return 0;
 	if (config->all || config->cpus)
 		return dwell_err_set(err, -EPERM, "cannot record the whole system: %s",
-				     s->rec.facts.why_not);
-	snprintf(line, sizeof(line),
-		 "recording without tracepoints (%.400s): exact running and waiting times, %s; no "
-		 "wakers",
-		 s->rec.facts.why_not,
-		 s->rec.facts.kernel_chains ? "switch-out stacks"
-					    : "stacks of running user code only");
+				     facts->why_not);
+	snprintf(line, sizeof(line), "recording without wakers: %.*s", (int)sizeof(facts->why_not),
+		 facts->why_not);
 	s->ops->notice(s->ops->user, line);
+	if (!facts->kernel_chains && config->callchains) {
+		events_explain(-EPERM, why, sizeof(why));
+		snprintf(line, sizeof(line), "recording without stacks of waits: %s", why);
+		s->ops->notice(s->ops->user, line);
+	}
 	return 0;
 }
 
@@ -201,6 +204,8 @@ static int facts_write(struct session *s)
 		rc = trace_writer_info(w, texts[i].key, texts[i].value);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(w, numbers[i].key, numbers[i].value);
+	if (!rc && config->cpus)
+		rc = trace_writer_info(w, "mode.cpus", config->cpus);
 	for (uint32_t i = 0; !rc && i < config->labels.count; i++) {
 		snprintf(key, sizeof(key), "label.%s", config->labels.data[i].key);
 		rc = trace_writer_info(w, key, config->labels.data[i].value);
@@ -264,8 +269,6 @@ static int cpu_table_write(struct session *s)
 static int open_tracepoints(struct session *s, struct dwell_err *err)
 {
 	struct recording *rec = &s->rec;
-	uint32_t count;
-	const uint32_t *tids;
 	int rc = events_open_side(&rec->events, err);
 
 	if (!rc)
@@ -274,12 +277,11 @@ static int open_tracepoints(struct session *s, struct dwell_err *err)
 		rc = targets_add(rec, s->command.pid, s->command.pid);
 	if (rc)
 		return rc;
-	rec->filtering = !rec->config->all && !rec->pid_namespace;
-	if (rec->filtering) {
-		tids = tids_sorted(&rec->tids, &count);
-		tidfilter_build(&rec->filter, tids, count,
-				rec->config->inherit ? proc_last_pid() : -1);
-		rec->refilter = false;
+	if (!rec->config->all && !rec->pid_namespace) {
+		rc = targets_filter(rec, &rec->filter);
+		if (rc)
+			return rc;
+		rec->filtering = true;
 	}
 	return events_open_cpu_wide(&rec->events, rec->filtering ? &rec->filter : NULL, err);
 }
@@ -382,6 +384,25 @@ static int settle_provisional(struct session *s)
 	return rc;
 }
 
+static int cpus_watch(struct session *s, uint64_t now_ns)
+{
+	struct recording *rec = &s->rec;
+	char line[96];
+	bool went;
+	int rc = 0;
+
+	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
+	     cpu++) {
+		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &went);
+		if (rc || !went)
+			continue;
+		snprintf(line, sizeof(line),
+			 "CPU %u went offline: what runs there from now on is not recorded", cpu);
+		s->ops->notice(s->ops->user, line);
+	}
+	return rc;
+}
+
 /* What is looked after once a second, or as soon as a pass asked for it. */
 static int session_tend(struct session *s, uint64_t now_ns)
 {
@@ -389,7 +410,9 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	bool second = now_ns - s->retuned_ns >= RETUNE_NS;
 	int rc = 0;
 
-	if (rec->rescan && second)
+	if (second)
+		rc = cpus_watch(s, now_ns);
+	if (!rc && rec->rescan && second)
 		rc = rescan(s);
 	if (!rc && second && rec->config->cgroup)
 		rc = targets_collect(rec, &rec->err);
@@ -469,6 +492,8 @@ static int session_start(struct session *s, struct dwell_err *err)
 	bool delayed = rec->config->delay_ns > 0;
 	int rc = poll_table(s);
 
+	if (!rc)
+		rc = trace_writer_open(rec->writer, rec->config->output, err);
 	if (!rc && delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
 	if (!rc)
@@ -573,9 +598,12 @@ static int facts_finish(struct session *s)
 static int session_finish(struct session *s, int failed)
 {
 	struct recording *rec = &s->rec;
-	int rc = failed ? failed : snapshot_states(rec, DWELL_PHASE_STOP);
-	int rc_finish;
+	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
+	if (!rc)
+		rc = cpus_watch(s, recording_now_ns(rec));
+	if (!rc)
+		rc = snapshot_states(rec, DWELL_PHASE_STOP);
 	rec->end_ns = recording_now_ns(rec);
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
@@ -622,7 +650,6 @@ static int session_open(struct session *s, struct dwell_err *err)
 	struct recording *rec = &s->rec;
 	int rc;
 
-	files_limit_raise();
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rc = record_facts_read(&rec->facts, err);
@@ -640,9 +667,10 @@ static int session_open(struct session *s, struct dwell_err *err)
 		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
+	files_limit_raise(); /* for us, not for the command */
 	if (!rc)
-		rc = trace_writer_open(rec->config->output, rec->events.cpu_count, rec->strings,
-				       rec->stacks, &rec->writer, err);
+		rc = trace_writer_new(rec->events.cpu_count, rec->strings, rec->stacks,
+				      &rec->writer, err);
 	if (!rc) {
 		rec->identify.writer = rec->writer;
 		rc = facts_write(s);

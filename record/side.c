@@ -82,6 +82,7 @@ int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t 
 	slot->declared = true;
 	slot->comm = was.comm;
 	rec->cpus[cpu].current = pid;
+	rec->cpus[cpu].births = slot->births;
 	return trace_writer_retid(rec->writer, time_ns, (int32_t)old, (int32_t)pid);
 }
 
@@ -134,6 +135,7 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	if (rc)
 		return rc;
 	child = tids_slot(&rec->tids, body->tid);
+	child->births++;
 	child->comm = parent->comm;
 	if (!wanted)
 		return 0;
@@ -164,7 +166,7 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 {
 	const struct task_body *body = (const void *)(record + 1);
 	struct tid_slot *slot;
-	int rc;
+	int rc = 0;
 
 	if (record->size < sizeof(*record) + sizeof(*body))
 		return -EBADMSG;
@@ -174,14 +176,15 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	if (body->tid == body->pid && identify_code_of(&rec->identify, (int32_t)body->pid))
 		return -ENOMEM;
 	slot->exiting = true;
-	if (!slot->declared)
-		return 0;
-	if (!rec->facts.tracepoints && slot->exec_ns &&
+	if (slot->declared && !rec->facts.tracepoints && slot->exec_ns &&
 	    time_ns - slot->exec_ns < STOPPED_AFTER_EXEC_NS && still_running(body->pid, body->tid))
 		return trace_writer_stopped(rec->writer, time_ns, (int32_t)body->tid);
-	rc = trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
-	/* A thread's own events end with this record; CPU-wide ones see its last switch. */
-	if (!rc && !rec->facts.tracepoints && tids_end(&rec->tids, body->tid))
+	if (slot->declared)
+		rc = trace_writer_exit(rec->writer, time_ns, (int32_t)body->tid);
+	/* Its last switch will not be told of: a thread's own events end with this record, and
+	 * CPU-wide ones are not enabled before the window. */
+	if (!rc && (!rec->facts.tracepoints || !rec->start_ns || time_ns < rec->start_ns) &&
+	    tids_end(&rec->tids, body->tid))
 		dwell_addrspaces_exit(rec->spaces, (int32_t)body->pid);
 	return rc;
 }

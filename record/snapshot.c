@@ -60,13 +60,25 @@ static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwel
 	return trace_writer_state(rec->writer, time_ns, tid, &reading, stack);
 }
 
-int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
+static int count_read(struct recording *rec, int32_t pid, int32_t tid, enum dwell_state_phase phase)
+{
+	struct proc_schedstat stat;
+
+	(void)phase;
+	if (proc_read_schedstat(pid, tid, &stat))
+		return 0; /* gone */
+	return trace_writer_count(rec->writer, recording_now_ns(rec), tid, stat.switches_in);
+}
+
+/* Reads something of each living thread, and what the rings get meanwhile: births move the list. */
+static int threads_read(struct recording *rec, enum dwell_state_phase phase,
+			int (*thread_read)(struct recording *rec, int32_t pid, int32_t tid,
+					   enum dwell_state_phase phase))
 {
 	uint32_t count, *tids;
 	const uint32_t *sorted = tids_sorted(&rec->tids, &count);
 	int rc = 0;
 
-	/* Births while we read move the list. */
 	tids = malloc((count + 1) * sizeof(*tids));
 	if (!tids)
 		return -ENOMEM;
@@ -75,7 +87,7 @@ int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
 		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
 
 		if (tids[i] < TID_ALIAS && slot->alive && slot->pid > 0)
-			rc = state_read(rec, slot->pid, (int32_t)tids[i], phase);
+			rc = thread_read(rec, slot->pid, (int32_t)tids[i], phase);
 		if (!rc && i % DRAIN_EVERY == DRAIN_EVERY - 1)
 			rc = intake_pass(rec);
 	}
@@ -83,22 +95,13 @@ int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
 	return rc;
 }
 
+int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
+{
+	return threads_read(rec, phase, state_read);
+}
+
 int snapshot_counts(struct recording *rec)
 {
-	uint32_t count;
-	const uint32_t *tids = tids_sorted(&rec->tids, &count);
-	int rc = 0;
-
-	rec->recount = false;
-	for (uint32_t i = 0; !rc && i < count; i++) {
-		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
-		struct proc_schedstat stat;
-
-		if (tids[i] >= TID_ALIAS || slot->pid <= 0 ||
-		    proc_read_schedstat(slot->pid, (int32_t)tids[i], &stat))
-			continue;
-		rc = trace_writer_count(rec->writer, recording_now_ns(rec), (int32_t)tids[i],
-					stat.switches_in);
-	}
-	return rc;
+	rec->recount = false; /* a loss meanwhile asks again */
+	return threads_read(rec, DWELL_PHASE_START, count_read);
 }

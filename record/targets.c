@@ -118,12 +118,21 @@ static int collect_wanted_pid(void *user, int32_t pid)
 	return targets_want(user, pid) ? collect_pid(user, pid) : 0;
 }
 
+/* While it goes on, a recording looks for its targets again; those that have ended since are no
+ * error. */
+static bool may_be_gone(const struct recording *rec)
+{
+	return rec->start_ns != 0;
+}
+
 static int collect_pids(struct recording *rec, struct dwell_err *err)
 {
 	for (uint32_t i = 0; i < rec->config->pids.count; i++) {
 		int32_t pid = rec->config->pids.data[i];
 		int rc = proc_each_tid(pid, collect_tid, rec);
 
+		if ((rc == -ENOENT || rc == -ESRCH) && may_be_gone(rec))
+			continue;
 		if (rc == -ENOENT && proc_tgid_of(pid) > 0)
 			return dwell_err_set(err, -ESRCH,
 					     "%d is a thread of process %d; use -t %d, or -p %d",
@@ -142,6 +151,8 @@ static int collect_tids(struct recording *rec, struct dwell_err *err)
 		int32_t tid = rec->config->tids.data[i], pid = proc_tgid_of(tid);
 		int rc = pid > 0 ? targets_add(rec, pid, tid) : -ESRCH;
 
+		if (rc == -ESRCH && may_be_gone(rec))
+			continue;
 		if (rc == -ESRCH)
 			return dwell_err_set(err, rc, "there is no thread %d", tid);
 		if (rc)
@@ -162,7 +173,10 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	if (!rc)
 		rc = collect_tids(rec, err);
 	if (!rc && rec->config->cgroup) {
-		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder), err);
+		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder),
+				  may_be_gone(rec) ? NULL : err);
+		if (rc && may_be_gone(rec)) /* its processes with it; it may come back */
+			return 0;
 		if (!rc)
 			rc = cgroups_each_pid(folder, collect_pid, rec);
 	}
@@ -171,18 +185,32 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	return rc ? dwell_err_sys(err, rc, "cannot take in the targets") : 0;
 }
 
+int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
+{
+	/* Forks that have their tid and have not told of it yet. */
+	enum { IN_FLIGHT = 64 };
+	int64_t newest = rec->config->inherit ? proc_last_pid() : -1;
+	uint32_t count;
+	const uint32_t *tids;
+	int rc = intake_pass(rec); /* all births up to newest */
+
+	if (rc)
+		return rc;
+	tids = tids_sorted(&rec->tids, &count);
+	tidfilter_build(ret_filter, tids, count, newest > IN_FLIGHT ? newest - IN_FLIGHT : newest);
+	rec->refilter = false;
+	return 0;
+}
+
 int targets_refilter(struct recording *rec)
 {
 	enum { OVERLAP_NS = 1000000 };
-	uint32_t count;
-	const uint32_t *tids = tids_sorted(&rec->tids, &count);
 	struct tidfilter filter;
-	int rc;
+	int rc = targets_filter(rec, &filter);
 
-	rec->refilter = false;
 	rec->passed_over = 0;
-	tidfilter_build(&filter, tids, count, rec->config->inherit ? proc_last_pid() : -1);
-	rc = events_refilter(&rec->events, &filter, &rec->err);
+	if (!rc)
+		rc = events_refilter(&rec->events, &filter, &rec->err);
 	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
 	if (!rc)
 		rec->filter = filter;

@@ -64,7 +64,7 @@ const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count)
 int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed)
 {
 	struct tid_slot *slot = tids_slot(tids, tid);
-	uint32_t threads, count;
+	uint32_t threads, births, count;
 
 	if (observed) {
 		if (tids->observed.count > 2 * (uint64_t)tids->observed_alive + 1024)
@@ -75,8 +75,10 @@ int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed)
 	}
 	tids_end(tids, tid);
 	threads = slot->threads;
+	births = slot->births;
 	*slot = (struct tid_slot){ .pid = pid, .observed = observed, .alive = true };
 	slot->threads = threads;
+	slot->births = births;
 	if (pid > 0)
 		tids_slot(tids, (uint32_t)pid)->threads++;
 	tids->observed_alive += observed;

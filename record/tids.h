@@ -19,6 +19,7 @@ struct tid_slot {
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */
 	uint32_t threads; /* of a leader's slot: living threads of its process */
+	uint32_t births;  /* forks that got this tid; tells its lives apart */
 };
 
 /* Inside a pid namespace tracepoints name threads by tids of the root namespace. Such a tid, until

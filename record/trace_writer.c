@@ -18,19 +18,10 @@ enum {
 	ZSTD_LEVEL = 1,	      /* within 8 % of level 3 here, at a third of its cost */
 };
 
-int trace_writer_open(const char *path, uint32_t cpus, struct dwell_strings *strings,
-		      struct dwell_stacks *stacks, struct trace_writer **ret_writer,
-		      struct dwell_err *err)
+int trace_writer_new(uint32_t cpus, struct dwell_strings *strings, struct dwell_stacks *stacks,
+		     struct trace_writer **ret_writer, struct dwell_err *err)
 {
-	struct dwell_trace_header header = {
-		.magic = DWELL_TRACE_MAGIC_BYTES,
-		.version = DWELL_TRACE_VERSION,
-		.header_bytes = sizeof(header),
-		.byte_order = DWELL_TRACE_BYTE_ORDER,
-		.clockid = 1, /* CLOCK_MONOTONIC */
-	};
 	struct trace_writer *writer = calloc(1, sizeof(*writer));
-	int rc = -ENOMEM;
 
 	if (!writer)
 		return dwell_err_sys(err, -ENOMEM, "cannot start the trace");
@@ -41,23 +32,38 @@ int trace_writer_open(const char *path, uint32_t cpus, struct dwell_strings *str
 	writer->cpus = calloc(cpus, sizeof(*writer->cpus));
 	writer->cpu_count = cpus;
 	writer->zstd = ZSTD_createCCtx();
-	if (!writer->cpus || !writer->zstd)
-		goto fail;
+	if (!writer->cpus || !writer->zstd) {
+		trace_writer_close(writer);
+		return dwell_err_sys(err, -ENOMEM, "cannot start the trace");
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+int trace_writer_open(struct trace_writer *writer, const char *path, struct dwell_err *err)
+{
+	struct dwell_trace_header header = {
+		.magic = DWELL_TRACE_MAGIC_BYTES,
+		.version = DWELL_TRACE_VERSION,
+		.header_bytes = sizeof(header),
+		.byte_order = DWELL_TRACE_BYTE_ORDER,
+		.clockid = 1, /* CLOCK_MONOTONIC */
+	};
+	int rc;
+
 	header.crc32 = (uint32_t)crc32(0, (const Bytef *)&header,
 				       offsetof(struct dwell_trace_header, crc32));
 	writer->may_cut = strcmp(path, "-") != 0;
 	rc = trace_file_create(path, &writer->fd, err);
 	if (rc)
-		goto fail;
+		return rc;
 	rc = dwell_io_write(writer->fd, &header, sizeof(header));
+	if (rc && writer->may_cut && ftruncate(writer->fd, 0))
+		writer->may_cut = false;
 	if (rc)
-		goto fail;
+		return dwell_err_sys(err, rc, "cannot write '%s'", path);
 	writer->written = sizeof(header);
-	*ret_writer = writer;
 	return 0;
-fail:
-	trace_writer_close(writer);
-	return dwell_err_sys(err, rc, "cannot write '%s'", path);
 }
 
 void trace_writer_close(struct trace_writer *writer)

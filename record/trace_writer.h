@@ -16,12 +16,15 @@
 
 struct trace_writer; /* opaque */
 
+/* Takes facts, tables and records from now on. Tables are borrowed: what they gain is written
+ * before its first use. */
+int trace_writer_new(uint32_t cpus, struct dwell_strings *strings, struct dwell_stacks *stacks,
+		     struct trace_writer **ret_writer, struct dwell_err *err);
 /* Creates path: mode 0600, never through a symbolic link, an older file kept as path.old; "-" is
- * standard output. Tables are borrowed: what they gain is written before its first use. */
-int trace_writer_open(const char *path, uint32_t cpus, struct dwell_strings *strings,
-		      struct dwell_stacks *stacks, struct trace_writer **ret_writer,
-		      struct dwell_err *err);
-/* Closes the file as it is: without trace_writer_finish() it counts as cut. */
+ * standard output. Goes before the first flush, and late: a recording that cannot start should
+ * leave the older file where it is. */
+int trace_writer_open(struct trace_writer *writer, const char *path, struct dwell_err *err);
+/* Frees the writer and closes its file as it is: without trace_writer_finish() it counts as cut. */
 void trace_writer_close(struct trace_writer *writer);
 
 /* Facts, kept until the next flush. 0 or -ENOMEM. */

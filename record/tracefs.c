@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,11 +65,15 @@ int tracefs_open(int *ret_fd, struct dwell_err *err)
 		fd = tracefs_mount_detached();
 	if (fd < 0 && fd != -EACCES && mount("nodev", TRACEFS_PATH, "tracefs", 0, NULL) == 0)
 		fd = tracefs_try(TRACEFS_PATH);
+	if (fd == -EACCES)
+		return dwell_err_set(err, fd,
+				     "cannot read tracefs: Permission denied; run as root, or give "
+				     "CAP_PERFMON and 'chmod -R a+rX " TRACEFS_PATH "'");
 	if (fd < 0)
-		return dwell_err_sys(err, fd,
-				     "cannot read tracefs (it gives the tracepoints' formats; run "
-				     "as root, or: mount -t tracefs nodev " TRACEFS_PATH
-				     " && chmod -R a+rX " TRACEFS_PATH ")");
+		return dwell_err_set(err, fd,
+				     "cannot mount tracefs: %s; run as root, or "
+				     "'mount -t tracefs nodev " TRACEFS_PATH "'",
+				     strerror(-fd));
 	*ret_fd = fd;
 	return 0;
 }

@@ -289,6 +289,23 @@ const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const cha
 	return analysis->source ? dwell_source_fact(analysis->source, key) : NULL;
 }
 
+const char *dwell_analysis_label(const struct dwell_analysis *analysis, uint32_t index,
+				 const char **ret_value)
+{
+	const char *key = NULL, *value;
+
+	if (!analysis->source)
+		return NULL;
+	for (uint32_t fact = 0; (key = dwell_source_fact_at(analysis->source, fact, &value));
+	     fact++)
+		if (!strncmp(key, "label.", 6) && !index--)
+			break;
+	if (!key)
+		return NULL;
+	*ret_value = value;
+	return key + 6;
+}
+
 const struct dwell_event_desc *dwell_analysis_event(const struct dwell_analysis *analysis,
 						    uint32_t index)
 {

@@ -70,6 +70,10 @@ void dwell_analysis_release(struct dwell_analysis *analysis);
 /* A header fact, or NULL. */
 const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key);
 
+/* The index-th label's key, NULL past the last. */
+const char *dwell_analysis_label(const struct dwell_analysis *analysis, uint32_t index,
+				 const char **ret_value);
+
 /* A recorded event's description, NULL past the last. */
 const struct dwell_event_desc *dwell_analysis_event(const struct dwell_analysis *analysis,
 						    uint32_t index);

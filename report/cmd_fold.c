@@ -91,7 +91,7 @@ static int write_folded(const struct fold_opts *opts, const struct dwell_view *v
 	rc = dwell_sink_walk(view, opts->mode, opts->filters.filter.states != 0, &folded_ops,
 			     &folded, err);
 	if (!rc && !folded.lines.count && !view->analysis.info.damaged)
-		dwell_warn(stderr, "no line: no time passed the filters");
+		dwell_warn(stderr, "no line: nothing was observed, or the filters leave nothing");
 	folded_release(&folded);
 	closed = dwell_output_close(folded.out, opts->output, err);
 	return rc ? rc : closed;

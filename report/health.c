@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "report/text.h"
 
 static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
@@ -45,6 +46,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.damaged = info->damaged,
 		.has_switches = info->has_switches,
 		.has_wakings = info->has_wakings,
+		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
 
@@ -97,13 +99,19 @@ static const char *were(uint64_t count)
 
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
-	char bytes[TEXT_NUMBER_BYTES];
+	char bytes[TEXT_NUMBER_BYTES], cpus[128];
 
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",
 		     text_bytes(bytes, health->unread_bytes));
 	else if (!health->finished)
 		warn(fn, user, "the file was cut off: it ends before the recording did");
+	if (health->only_cpus) {
+		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
+		warn(fn, user,
+		     "only CPUs %s were recorded: a thread that runs on another CPU seems to wait",
+		     cpus);
+	}
 	if (!health->has_switches)
 		warn(fn, user,
 		     "no scheduler events were recorded: on-CPU time is sample periods, and "
@@ -119,7 +127,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     text_count(count, health->lost), were(health->lost),
 		     text_share(share, health->unknown_ns[DWELL_UNKNOWN_LOST],
 				health->observed_ns));
-	if (health->parsed < health->kernel_count)
+	/* Wakings that never came have their own line. */
+	if (health->parsed + health->wakings_dropped < health->kernel_count)
 		warn(fn, user, "coverage %s: the kernel counted %s events, %s were read",
 		     text_share(share, health->parsed, health->kernel_count),
 		     text_count(count, health->kernel_count), text_count(of, health->parsed));

@@ -22,7 +22,8 @@ struct dwell_health {
 	uint32_t cpus;
 	bool finished, damaged;
 	bool has_switches, has_wakings;
-	const char *law; /* what a broken law says, NULL when the books balance; borrowed */
+	const char *only_cpus; /* the list that was recorded, NULL for all; borrowed */
+	const char *law;       /* what a broken law says, NULL when the books balance; borrowed */
 };
 
 void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_health *ret);

@@ -66,6 +66,22 @@ static int array_put(struct json_object *array, struct builder *b)
 	return 0;
 }
 
+static void put_labels(struct builder *b, const struct dwell_analysis *analysis)
+{
+	struct builder labels = { .object = json_object_new_object() };
+	const char *key, *value;
+
+	for (uint32_t i = 0; (key = dwell_analysis_label(analysis, i, &value)) != NULL; i++) {
+		char clean[256];
+
+		dwell_text_clean(clean, sizeof(clean), key, "\xef\xbf\xbd");
+		put_text(&labels, clean, value);
+	}
+	if (labels.failed)
+		b->failed = labels.failed;
+	put(b, "labels", labels.object);
+}
+
 static void put_origin(struct builder *b, const struct dwell_analysis *analysis)
 {
 	const struct dwell_source_info *info = &analysis->info;
@@ -75,6 +91,7 @@ static void put_origin(struct builder *b, const struct dwell_analysis *analysis)
 	put_text(b, "host", dwell_analysis_fact(analysis, "host.name"));
 	put_text(b, "kernel", dwell_analysis_fact(analysis, "kernel.release"));
 	put_text(b, "command", dwell_analysis_fact(analysis, "command"));
+	put_labels(b, analysis);
 	put_u64(b, "start_ns", info->start_ns);
 	put_u64(b, "end_ns", info->end_ns);
 	put_u64(b, "window_ns", analysis->window_ns);

@@ -33,6 +33,13 @@ static const char *const user_glue[] = {
 	NULL,
 };
 
+/* What a program calls to wait in one of those. Where it is missing (a C library without frame
+ * pointers hides the caller of its innermost function) the system call tells instead. */
+static const char *const user_waits[] = {
+	"pthread_*",   "__pthread_*", "___pthread_*", "sem_*",	"__sem_*",
+	"__new_sem_*", "mtx_*",	      "cnd_*",	      "thrd_*", NULL,
+};
+
 /* How a task leaves the CPU, and how it came into the kernel. */
 static const char *const kernel_glue[] = {
 	"schedule*",
@@ -67,6 +74,7 @@ struct short_stack {
 	uint32_t leaf;			  /* the innermost name of all */
 	const struct dwell_name *syscall; /* the kernel's entry function of the call, if seen */
 	bool fault;
+	bool waits; /* user glue stands below the innermost of user */
 };
 
 static bool name_in(const struct dwell_name *name, const char *const *list)
@@ -109,8 +117,11 @@ static void collect(struct short_stack *s, uint32_t node)
 			s->fault = true;
 		if (name->kernel && syscall_of(name))
 			s->syscall = name;
-		if (id == last || name->pseudo ||
-		    name_in(name, name->kernel ? kernel_glue : user_glue))
+		if (name_in(name, name->kernel ? kernel_glue : user_glue)) {
+			s->waits |= !name->kernel && !s->users;
+			continue;
+		}
+		if (id == last || name->pseudo)
 			continue;
 		last = id;
 		if (name->kernel && s->kernels < SHORT_FRAMES)
@@ -151,6 +162,24 @@ static void append(char *dst, size_t dst_bytes, const char *text, size_t bytes)
 	dwell_text_clean(dst + used, dst_bytes - used, name, "?");
 }
 
+static void append_syscall(const struct short_stack *s, char *dst, size_t dst_bytes)
+{
+	const char *call = syscall_of(s->syscall);
+
+	append(dst, dst_bytes, call, s->syscall->plain_bytes - (size_t)(call - s->syscall->text));
+}
+
+/* Does the innermost user function leave open what the thread called? */
+static bool call_hidden(const struct short_stack *s)
+{
+	const struct dwell_name *name;
+
+	if (!s->syscall || !s->users)
+		return false;
+	name = dwell_names_name(s->names, s->user[0]);
+	return *name->text == '[' || (s->waits && !name_in(name, user_waits));
+}
+
 static void append_names(const struct short_stack *s, const uint32_t *list, unsigned count,
 			 char *dst, size_t dst_bytes)
 {
@@ -169,15 +198,13 @@ void dwell_short_stack(const struct dwell_names *names, uint32_t node, char *dst
 	collect(&s, node);
 	if (s.fault)
 		append(dst, dst_bytes, "page fault", 10);
-	else if (s.syscall && s.users && *dwell_names_name(names, s.user[0])->text == '[')
-		append(dst, dst_bytes, syscall_of(s.syscall),
-		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
+	else if (call_hidden(&s))
+		append_syscall(&s, dst, dst_bytes);
 	if (s.users)
 		append_names(&s, s.user, s.users, dst, dst_bytes);
 	else if (s.syscall &&
 		 !s.fault) /* only glue above it: the call says more than its insides */
-		append(dst, dst_bytes, syscall_of(s.syscall),
-		       s.syscall->plain_bytes - (size_t)(syscall_of(s.syscall) - s.syscall->text));
+		append_syscall(&s, dst, dst_bytes);
 	else if (s.kernels)
 		append_names(&s, s.kernel, s.kernels, dst, dst_bytes);
 	else if (s.leaf)

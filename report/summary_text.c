@@ -54,10 +54,29 @@ static void origin_add(char *line, size_t line_bytes, const char *before, const 
 	snprintf(line + used, line_bytes - used, "%s%s%s", used ? "  " : "", before, clean);
 }
 
+void text_print_nothing(const struct dwell_analysis *analysis, FILE *out)
+{
+	fprintf(out, "%s\n",
+		analysis->filtered ? "no time passed the filters" : "no thread was observed");
+}
+
+static void print_labels(const struct dwell_analysis *analysis, FILE *out)
+{
+	const char *key, *value;
+	char line[2048] = "", label[1024];
+
+	for (uint32_t i = 0; (key = dwell_analysis_label(analysis, i, &value)) != NULL; i++) {
+		snprintf(label, sizeof(label), "%s=%s", key, value);
+		origin_add(line, sizeof(line), i ? "" : "labels: ", label);
+	}
+	if (*line)
+		text_wrap(out, line);
+}
+
 void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
 {
 	char line[2048] = "", fitted[2048], window[128], number[TEXT_NUMBER_BYTES];
-	size_t width;
+	size_t width, available = table_width(out);
 
 	snprintf(window, sizeof(window), "%s, %s%s", analysis->info.format_name,
 		 text_duration(number, analysis->window_ns),
@@ -68,8 +87,9 @@ void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
 	/* Last, since it is what may well be too long. */
 	origin_add(line, sizeof(line), "", dwell_analysis_fact(analysis, "command"));
 	width = text_columns(line);
-	text_fit(fitted, sizeof(fitted), line, width < TABLE_WIDTH ? width : TABLE_WIDTH);
+	text_fit(fitted, sizeof(fitted), line, width < available ? width : available);
 	fprintf(out, "%s\n", fitted);
+	print_labels(analysis, out);
 }
 
 static void print_averages(const struct dwell_view *view, const struct dwell_summary *summary,
@@ -153,7 +173,7 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	if (!rc && shown)
 		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
 	if (!rc && !summary->observed_ns)
-		fprintf(out, "no time passed the filters\n");
+		text_print_nothing(&view->analysis, out);
 	if (!rc && shown < summary->lines.count)
 		fprintf(out, "%s smaller line%s: %s\n",
 			text_count(number, summary->lines.count - shown),

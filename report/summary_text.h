@@ -15,6 +15,9 @@ int summary_text_print(const struct dwell_view *view, const struct dwell_summary
 /* The line that every text of this room opens with: host, kernel, window, command. */
 void text_print_origin(const struct dwell_analysis *analysis, FILE *out);
 
+/* Says instead of a table why there is none. */
+void text_print_nothing(const struct dwell_analysis *analysis, FILE *out);
+
 /* Prints the warnings of health and of names, wrapped, "! " before each. */
 void text_print_warnings(const struct dwell_view *view, const struct dwell_health *health,
 			 FILE *out);

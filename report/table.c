@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "report/text.h"
 
-enum { CELL_BYTES = 1024, NARROWEST = 8 };
+enum { CELL_BYTES = 1024, NARROWEST = 8, NARROWEST_TERMINAL = 60, WIDEST = 100 };
 
 /* How wide things come out; gaps shrink before a column has to give. */
 struct layout {
@@ -28,7 +29,8 @@ void table_add(struct table *table, const char *text)
 	table->cells.data[table->cells.count++] = copy;
 }
 
-static void measure(const struct table *table, struct layout *layout)
+/* Does the table fit? */
+static bool measure(const struct table *table, size_t available, struct layout *layout)
 {
 	size_t *widths = layout->widths, gaps = table->column_count - 1, total = 0;
 
@@ -42,10 +44,10 @@ static void measure(const struct table *table, struct layout *layout)
 	}
 	for (unsigned c = 0; c < table->column_count; c++)
 		total += widths[c];
-	layout->gap = total + 2 * gaps > TABLE_WIDTH ? 1 : 2;
+	layout->gap = total + 2 * gaps > available ? 1 : 2;
 	total += (size_t)layout->gap * gaps;
-	for (unsigned c = 0; c < table->column_count && total > TABLE_WIDTH; c++) {
-		size_t give = total - TABLE_WIDTH;
+	for (unsigned c = 0; c < table->column_count && total > available; c++) {
+		size_t give = total - available;
 
 		if (!table->columns[c].gives || widths[c] <= NARROWEST)
 			continue;
@@ -54,6 +56,7 @@ static void measure(const struct table *table, struct layout *layout)
 		widths[c] -= give;
 		total -= give;
 	}
+	return total <= available;
 }
 
 static void print_cell(const struct table *table, const struct layout *layout, FILE *out,
@@ -77,7 +80,9 @@ void table_print(const struct table *table, FILE *out, table_paint_fn paint)
 {
 	struct layout layout;
 
-	measure(table, &layout);
+	/* Where lines must break anyhow, names are better whole. */
+	if (!measure(table, table_width(out), &layout))
+		measure(table, WIDEST, &layout);
 	for (unsigned c = 0; c < table->column_count; c++)
 		print_cell(table, &layout, out, c, table->columns[c].title, NULL);
 	for (uint32_t i = 0; i < table->cells.count; i++) {
@@ -94,6 +99,16 @@ void table_release(struct table *table)
 	dwell_array_release(&table->cells);
 }
 
+unsigned table_width(FILE *out)
+{
+	struct winsize size;
+
+	/* A terminal that does not know its size says 0. */
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col || size.ws_col > WIDEST)
+		return WIDEST;
+	return size.ws_col < NARROWEST_TERMINAL ? NARROWEST_TERMINAL : size.ws_col;
+}
+
 bool table_wants_colour(FILE *out)
 {
 	const char *no = getenv("NO_COLOR");
@@ -103,12 +118,12 @@ bool table_wants_colour(FILE *out)
 
 void text_wrap(FILE *out, const char *text)
 {
-	size_t column = 0;
+	size_t column = 0, width = table_width(out);
 
 	while (*text) {
 		size_t bytes = strcspn(text, " "), columns = text_columns_of(text, bytes);
 
-		if (column && column + 1 + columns > TABLE_WIDTH) {
+		if (column && column + 1 + columns > width) {
 			fputs("\n  ", out);
 			column = 2;
 		} else if (column) {

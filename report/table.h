@@ -10,7 +10,10 @@
 
 #include "lib/array.h"
 
-enum { TABLE_WIDTH = 100, TABLE_COLUMNS_MAX = 16 };
+enum { TABLE_COLUMNS_MAX = 16 };
+
+/* Columns that out has for text: 100, or a narrower terminal's, but no fewer than 60. */
+unsigned table_width(FILE *out);
 
 struct table_column {
 	const char *title;
@@ -38,7 +41,7 @@ void table_release(struct table *table);
 /* Does out want colour: a terminal, and NO_COLOR not set? */
 bool table_wants_colour(FILE *out);
 
-/* Prints text broken at spaces to TABLE_WIDTH columns; further lines are indented. */
+/* Prints text broken at spaces to table_width() columns; further lines are indented. */
 void text_wrap(FILE *out, const char *text);
 
 #endif

@@ -173,12 +173,14 @@ int threads_text_print(const struct dwell_view *view, const struct dwell_thread_
 	for (uint32_t i = 0; i < list->threads.count; i++)
 		add_thread(&view->analysis, list->threads.data[i], &table);
 	rc = table.failed;
-	if (!rc)
+	if (!rc && !list->threads.count) {
+		text_print_nothing(&view->analysis, out);
+	} else if (!rc) {
 		table_print(&table, out, NULL);
-	table_release(&table);
-	if (!rc) {
 		fprintf(out, "vol, invol: switches in the whole recording, whatever the filter\n");
-		text_print_warnings(view, health, out);
 	}
+	table_release(&table);
+	if (!rc)
+		text_print_warnings(view, health, out);
 	return rc;
 }

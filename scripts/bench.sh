@@ -60,10 +60,11 @@ row()
 	printf '%-46s %10s   %s\n' "$@"
 }
 
-# Whether this machine needs SWITCH records besides the tracepoint: dwell says so.
+# Whether CPU 0 needs SWITCH records besides the tracepoint on this machine: the trace tells.
 records=
-"$DWELL" record -v -q -o "$work/probe" -a -d 0.2 >"$work/probe.log" 2>&1
-grep -qi 'switch records.*cpu.*\b0\b' "$work/probe.log" && records=+records
+"$DWELL" record -q -o "$work/probe" -a -d 1
+"$DWELL" dump --events cpu "$work/probe" 2>/dev/null | grep ' cpu 0 ' | tail -n 1 |
+	grep -q 'witness=both' && records=+records
 
 for ((i = 0; i < ROUNDS; i++)); do
 	timed none "${load[@]}"

@@ -8,8 +8,10 @@ need_root 'running processes are recorded'
 
 TRUTH=$work/truth
 export TRUTH
-# Seconds that are enough for a workload that begins meanwhile; an emulated machine needs more.
-enough=$((2 * ${VERIFY_SLOW:-1}))
+# begun: waits until the recorder runs.
+begun='while ! [ -e "$GO" ]; do sleep 0.05; done'
+GO=$work/go
+export GO
 
 # A process that hangs makes no event at all.
 start hung
@@ -22,7 +24,7 @@ claim 'hung: its kernel stack is found' grep -q '^hung;.*pipe_write' "$work/out"
 kill "$pid"
 
 rm -f "$TRUTH"
-start longwait 15
+start longwait 60
 sleep 0.3
 dwell record -q -o "$work/data" -p "$pid" -d 3
 verified longwait "$work/data" "$TRUTH"
@@ -39,28 +41,56 @@ kill "$pid"
 
 # Everything, threads born during the recording included.
 rm -f "$TRUTH"
-(sleep $((enough / 2)); exec "$WORKLOADS/sleep") &
-dwell record -q -o "$work/data" -a -d $enough
+record_begin -a
+"$WORKLOADS/sleep"
+record_end
 claim "-a: exit status 0 (got $status)" [ "$status" = 0 ]
 verified whole-system "$work/data" "$TRUTH"
 
 # A target that makes threads and processes while it is recorded.
 rm -f "$TRUTH"
-(sleep $((enough / 2)); "$WORKLOADS/mutex"; exec "$WORKLOADS/forks") &
+sh -c "$begun; '$WORKLOADS/mutex'; exec '$WORKLOADS/forks'" &
 pid=$!
-dwell record -q -o "$work/data" -p "$pid" -d $enough
+record_begin -p "$pid"
+touch "$GO"
+wait "$pid"
+record_end
+claim "-p: exit status 0 (got $status)" [ "$status" = 0 ]
 verified followed "$work/data" "$TRUTH"
 
 group=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)/dwell-test-$$
 if [ "$group" != "/dwell-test-$$" ] && mkdir "$group" 2>/dev/null; then
-	rm -f "$TRUTH"
-	sh -c "echo \$\$ >'$group/cgroup.procs'; sleep $((enough / 2)); exec '$WORKLOADS/sleep'" &
-	sleep 0.1
-	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $enough
+	rm -f "$TRUTH" "$GO"
+	sh -c "echo \$\$ >'$group/cgroup.procs'; $begun; exec '$WORKLOADS/sleep'" &
+	pid=$!
+	while ! grep -q . "$group/cgroup.procs"; do sleep 0.05; done
+	record_begin -G "dwell-test-$$"
+	touch "$GO"
+	wait "$pid"
+	record_end
 	claim "-G: exit status 0 (got $status)" [ "$status" = 0 ]
 	verified cgroup "$work/data" "$TRUTH"
+	# A container that ends takes its cgroup along, once the recording has begun.
+	sh -c "echo \$\$ >'$group/cgroup.procs'; exec sleep 60" &
+	pid=$!
+	children="$children $pid"
+	rm -f "$work/data"
+	{
+		for _ in $(seq 100); do
+			[ "$(stat -c %s "$work/data" 2>/dev/null || echo 0)" -gt 1024 ] && break
+			sleep 0.1
+		done
+		kill -9 "$pid"
+		for _ in $(seq 50); do
+			rmdir "$group" && break
+			sleep 0.1
+		done
+	} 2>/dev/null &
+	sleep 0.1
+	dwell record -q -o "$work/data" -G "dwell-test-$$" -d $((5 * ${VERIFY_SLOW:-1}))
+	claim "a cgroup that goes away: exit status 0 (got $status)" [ "$status" = 0 ]
+	verified cgroup-gone "$work/data"
 	wait
-	rmdir "$group"
 else
 	skip '-G records a cgroup' 'no writable cgroup2 mount'
 fi

@@ -35,6 +35,10 @@ refused 2 'a duration that is none' record -d soon -- true
 refused 2 'a duration in hexadecimal' record -d 0x1 -- true
 refused 2 'a duration of nothing' record -d 0 -- true
 refused 2 'a size of nothing' record --max-size 0 -- true
+refused 2 'a cgroup without a name' record -G '' -d 1
+labels=$(seq -f '--label k%g=v' 300)
+# shellcheck disable=SC2086 # many words
+refused 2 'more labels than a reader takes' record $labels -- true
 refused 2 'an unknown report' report no-such-view empty
 dwell --version
 claim "--version (got $status)" [ "$status" = 0 ]

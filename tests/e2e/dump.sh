@@ -20,6 +20,10 @@ claim 'times ascend' sort -nc events
 dwell dump --headers data
 claim 'headers: facts of both ends' [ "$(grep -c '^# window\.[a-z]*_ns: [0-9]' out)" = 2 ]
 claim 'headers: no event' [ "$(grep -vc '^#' out)" = 0 ]
+dwell report data
+claim 'the label is in the report' grep -qx 'labels: purpose=dump' out
+dwell report threads --json data
+claim 'the label is in JSON' grep -q '"purpose":"dump"' out
 
 # Each event is of one kind: the parts make the whole.
 sum=0

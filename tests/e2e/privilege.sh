@@ -27,6 +27,16 @@ claim "nobody may not record the system: exit 3 (got $status)" [ "$status" = 3 ]
 claim 'and is told what is missing' grep -qE 'perf_event_paranoid|CAP_PERFMON|tracefs' "$work/err"
 as_nobody record -o data -p 1 -d 0.3
 claim "nobody may not record process 1: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and is told that it is the process' grep -q "another user's" "$work/err"
+
+# Without memory to lock, rings of the size that the kernel gives every user; a user of its own,
+# since that is counted by user.
+timeout -k 5 60 prlimit --memlock=0 setpriv --reuid 64999 --regid 64999 --clear-groups \
+	--no-new-privs "$work/home/dwell" record -o - -- sh -c 'exit 6' >"$work/unlocked" \
+	2>"$work/err" </dev/null
+status=$?
+claim "recording without memory to lock: the command's status (got $status)" [ "$status" = 6 ]
+verified unlocked "$work/unlocked"
 
 as_nobody record -o own -- sh -c 'exit 5'
 case $status in

@@ -21,6 +21,7 @@ claim 'and one line says so' one_line
 dwell record -q -o data -p 4194300
 claim "an unknown pid: exit 2 or 3 (got $status)" [ "$status" = 2 -o "$status" = 3 ]
 claim 'and one line says so' one_line
+verified untouched data
 
 begin=$(date +%s)
 dwell record -q -o data -d 1 -- sleep 20
@@ -79,6 +80,13 @@ verified killed killed
 "$DWELL" fold --wall killed 2>err | head -1 >/dev/null
 claim 'a reader that goes away is no error' sh -c '! grep -v "warning:" err'
 
+# A command line longer than a block of the file: the command is recorded nevertheless.
+words=$(seq 100000 112000)
+# shellcheck disable=SC2086 # many words
+dwell record -q -o long -- true $words
+claim "a command line of 84 kB (got $status)" [ "$status" = 0 ]
+verified long long
+
 # What a caller set up stays so: ignored signals, limits, closed streams.
 (trap '' HUP && exec "$DWELL" record -q -o nohup -- sleep 1) >out 2>err &
 pid=$!
@@ -88,6 +96,10 @@ wait "$pid"
 status=$?
 claim "an ignored SIGHUP stops nothing (got $status)" [ "$status" = 0 ]
 verified nohup nohup
+
+prlimit --nofile=100: "$DWELL" record -q -o files -- sh -c 'exit "$(ulimit -n)"' >out 2>err
+status=$?
+claim "the command has the caller's limit of files, 100 (got $status)" [ "$status" = 100 ]
 
 (ulimit -f 2 && exec "$DWELL" record -q -o limited -a -d 1) >out 2>err
 status=$?
@@ -104,6 +116,18 @@ for arguments in --help --version 'record --help'; do
 	status=$?
 	claim "$arguments that cannot be printed: exit 3 (got $status)" [ "$status" = 3 ]
 done
+
+# A pipe is written to, and not read again for a summary.
+mkfifo pipe
+cat pipe >through &
+dwell record -o pipe -- sleep 0.1
+claim "a recording through a pipe (got $status)" [ "$status" = 0 ]
+wait $!
+verified pipe through
+chown 65534 pipe
+dwell record -o pipe -- true
+claim "another user's pipe: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and one line says so' one_line
 
 # The recorder dies while it waits for a reader of its output, with the command forked already.
 mkfifo waiting

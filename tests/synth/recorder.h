@@ -51,8 +51,9 @@ static inline int recorder_open(struct recorder *rec, uint32_t cpus)
 	assert_int_equal(dwell_stacks_add_file(rec->stacks, &kernel, &file), 0);
 	assert_int_equal(dwell_stacks_add_frame(rec->stacks, file, 0x20, &rec->frame), 0);
 	assert_int_equal(dwell_stacks_add_node(rec->stacks, node, rec->frame, &rec->stack), 0);
-	return trace_writer_open(rec->path, cpus, rec->strings, rec->stacks, &rec->writer,
-				 &rec->err);
+	assert_int_equal(trace_writer_new(cpus, rec->strings, rec->stacks, &rec->writer, &rec->err),
+			 0);
+	return trace_writer_open(rec->writer, rec->path, &rec->err);
 }
 
 /* The facts that stand before all events. */

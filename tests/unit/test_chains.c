@@ -52,7 +52,8 @@ static int setup(void **state)
 	f->spaces = dwell_addrspaces_new(f->strings, f->stacks);
 	*state = f;
 	if (!f->strings || !f->stacks || !f->spaces ||
-	    trace_writer_open("/dev/null", 1, f->strings, f->stacks, &f->identify.writer, &err))
+	    trace_writer_new(1, f->strings, f->stacks, &f->identify.writer, &err) ||
+	    trace_writer_open(f->identify.writer, "/dev/null", &err))
 		return -1;
 	f->identify.strings = f->strings;
 	f->identify.stacks = f->stacks;

@@ -253,6 +253,7 @@ static void a_switch_record_without_a_trailer(void **state)
 {
 	struct rings *r = *state;
 
+	r->rec.start_ns = 0; /* else it would be from before the window */
 	ring_put(ring_main(r, 0), PERF_RECORD_SWITCH, 0, "", 0);
 	assert_int_equal(intake_pass(&r->rec), -EBADMSG);
 }

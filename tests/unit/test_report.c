@@ -7,13 +7,19 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "parse/source_impl.h"
 #include "report/json.h"
 #include "report/short_stack.h"
 #include "report/summary.h"
 #include "report/summary_text.h"
+#include "report/table.h"
 #include "report/text.h"
 #include "report/threads.h"
 #include "report/time_range.h"
@@ -255,6 +261,46 @@ static void test_summary_json(void **state)
 	synth_release(&s);
 }
 
+/* An empty table is no answer. */
+static void test_threads_none(void **state)
+{
+	static const struct {
+		uint64_t min_ns;
+		const char *says;
+	} cases[] = { { UINT64_MAX, "no time passed the filters" },
+		      { 0, "no thread was observed" } };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct dwell_thread_list list;
+		struct filter_opts opts = { 0 };
+		struct dwell_health health;
+		struct dwell_view view;
+		struct synth s;
+		char *text;
+		size_t bytes;
+		FILE *out;
+
+		if (cases[i].min_ns)
+			build_server(&s);
+		else
+			synth_init(&s, 0, 100);
+		opts.filter.min_ns = cases[i].min_ns;
+		synth_view(&s, &opts, DWELL_BY_THREAD, &view);
+		assert_int_equal(dwell_thread_list_build(&view.analysis, 0, &list), 0);
+		dwell_health_read(&view.analysis, &health);
+		out = open_memstream(&text, &bytes);
+		assert_int_equal(threads_text_print(&view, &list, &health, out), 0);
+		fclose(out);
+		assert_non_null(strstr(text, cases[i].says));
+		assert_null(strstr(text, "observed  on-CPU"));
+		free(text);
+		dwell_thread_list_release(&list);
+		dwell_view_release(&view);
+		synth_release(&s);
+	}
+}
+
 static void test_threads_text(void **state)
 {
 	struct filter_opts opts = { 0 };
@@ -316,10 +362,11 @@ static void test_warnings(void **state)
 	assert_int_equal(bytes, 0);
 	health.law = "thread 7 is off by 3 ns";
 	health.lost = 1234;
-	health.parsed = 99;
+	health.parsed = 94;
 	health.wakings_dropped = 5;
 	health.damaged = true;
 	health.unread_bytes = 2000;
+	health.only_cpus = "0\033[1m";
 	health.unknown_ns[DWELL_UNKNOWN_LOST] = 20;
 	health.unknown_ns[DWELL_UNKNOWN_STOPPED] = 1; /* 0.1 %: not worth a line */
 	dwell_health_warnings(&health, collect_warning, out);
@@ -329,8 +376,9 @@ static void test_warnings(void **state)
 		text,
 		"THE BOOKS DO NOT BALANCE, do not trust these numbers: thread 7 is off by 3 ns\n"
 		"the file is damaged: 2.0 kB behind the damage were not read\n"
+		"only CPUs 0?[1m were recorded: a thread that runs on another CPU seems to wait\n"
 		"1,234 events were lost; 2.0% of thread time is unknown for that\n"
-		"coverage 99.0%: the kernel counted 100 events, 99 were read\n"
+		"coverage 94%: the kernel counted 100 events, 94 were read\n"
 		"5 wakings were never delivered: runnable is a lower bound\n"
 		"[lost]: 20 ns, 2.0% of thread time, is unknown\n");
 	free(text);
@@ -344,6 +392,8 @@ static void test_warnings_of_one(void **state)
 				       .has_wakings = true,
 				       .lost = 1,
 				       .late = 1,
+				       .kernel_count = 9,
+				       .parsed = 8, /* the waking */
 				       .wakings_dropped = 1,
 				       .contradictions = 1 };
 	char *text;
@@ -444,6 +494,11 @@ static void test_short_stack(void **state)
 		{ "k:schedule", "schedule" },
 		{ "[no stack]", "[no stack]" },
 		{ "[truncated]|main|f", "f < main" },
+		{ "main|serve|__lll_lock_wait|k:do_syscall_64|k:__x64_sys_futex|k:futex_do_wait",
+		  "futex < serve < main" },
+		{ "main|serve|pthread_mutex_lock|__lll_lock_wait|k:__x64_sys_futex|k:schedule",
+		  "pthread_mutex_lock < serve < main" },
+		{ "main|serve|__lll_lock_wait", "serve < main" },
 	};
 	struct dwell_names_options none = { 0 };
 
@@ -467,6 +522,34 @@ static void test_short_stack(void **state)
 		dwell_symbols_free(symbols);
 		synth_release(&s);
 	}
+}
+
+static void test_width(void **state)
+{
+	static const struct {
+		unsigned short columns;
+		unsigned expected;
+	} cases[] = { { 80, 80 }, { 40, 60 }, { 200, 100 }, { 0, 100 } };
+	FILE *file = fopen("/dev/null", "w"), *terminal;
+	int fd = posix_openpt(O_RDWR | O_NOCTTY);
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(table_width(file), 100);
+	fclose(file);
+	assert_true(fd >= 0);
+	assert_int_equal(grantpt(fd), 0);
+	assert_int_equal(unlockpt(fd), 0);
+	terminal = fopen(ptsname(fd), "w");
+	assert_non_null(terminal);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct winsize size = { .ws_col = cases[i].columns };
+
+		assert_int_equal(ioctl(fd, TIOCSWINSZ, &size), 0);
+		assert_int_equal(table_width(terminal), cases[i].expected);
+	}
+	fclose(terminal);
+	close(fd);
 }
 
 static void test_durations(void **state)
@@ -578,20 +661,14 @@ static void test_time_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_summary_text),
-		cmocka_unit_test(test_summary_sums),
-		cmocka_unit_test(test_threads_json),
-		cmocka_unit_test(test_summary_json),
-		cmocka_unit_test(test_threads_text),
-		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_warnings_of_one),
-		cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_short_stack),
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_time_range),
+		cmocka_unit_test(test_summary_text),	cmocka_unit_test(test_summary_sums),
+		cmocka_unit_test(test_threads_json),	cmocka_unit_test(test_summary_json),
+		cmocka_unit_test(test_threads_text),	cmocka_unit_test(test_warnings),
+		cmocka_unit_test(test_warnings_of_one), cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_strict),		cmocka_unit_test(test_short_stack),
+		cmocka_unit_test(test_width),		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_threads_none),	cmocka_unit_test(test_time_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

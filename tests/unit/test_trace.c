@@ -551,6 +551,23 @@ static void a_full_disk_leaves_whole_blocks(void **state)
 	free(bytes);
 }
 
+/* No trace can be written to path: with this error, and this message unless NULL. */
+static void refused(const char *path, int code, const char *message)
+{
+	struct dwell_strings *strings = dwell_strings_new();
+	struct dwell_stacks *stacks = dwell_stacks_new();
+	struct trace_writer *writer;
+	struct dwell_err err = { 0 };
+
+	assert_int_equal(trace_writer_new(1, strings, stacks, &writer, &err), 0);
+	assert_int_equal(trace_writer_open(writer, path, &err), code);
+	if (message)
+		assert_string_equal(err.msg, message);
+	trace_writer_close(writer);
+	dwell_stacks_free(stacks);
+	dwell_strings_free(strings);
+}
+
 static void files_are_the_recorders_own(void **state)
 {
 	char folder[] = "/tmp/dwell-trace-XXXXXX", path[64], other[64], *bytes;
@@ -564,21 +581,20 @@ static void files_are_the_recorders_own(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/a", folder);
 	snprintf(other, sizeof(other), "%s/a.old", folder);
-	assert_int_equal(trace_writer_open("/dev/full", 1, strings, stacks, &writer, &err),
-			 -ENOSPC);
-	assert_string_equal(err.msg, "cannot write '/dev/full': No space left on device");
-	err = (struct dwell_err){ 0 };
-	assert_int_equal(trace_writer_open(folder, 1, strings, stacks, &writer, &err), -EISDIR);
-	err = (struct dwell_err){ 0 };
+	refused("/dev/full", -ENOSPC, "cannot write '/dev/full': No space left on device");
+	refused(folder, -EISDIR, NULL);
 	assert_int_equal(symlink("/tmp/dwell-not-here", path), 0);
-	assert_int_equal(trace_writer_open(path, 1, strings, stacks, &writer, &err), -ELOOP);
+	refused(path, -ELOOP, NULL);
 	assert_int_not_equal(access("/tmp/dwell-not-here", F_OK), 0);
 	assert_int_equal(unlink(path), 0);
-	err = (struct dwell_err){ 0 };
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(trace_writer_open(path, 1, strings, stacks, &writer, &err), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(trace_writer_new(1, strings, stacks, &writer, &err), 0);
 		assert_int_equal(trace_writer_info(writer, "n", i ? "second" : "first"), 0);
-		assert_int_equal(trace_writer_flush(writer, 0, &err), 0);
+		/* The third never opens its file, so that both others stay. */
+		if (i < 2) {
+			assert_int_equal(trace_writer_open(writer, path, &err), 0);
+			assert_int_equal(trace_writer_flush(writer, 0, &err), 0);
+		}
 		trace_writer_close(writer);
 	}
 	slurp(other, &bytes, &count);
@@ -616,6 +632,53 @@ static void other_files_are_no_traces(void **state)
 	assert_null(source);
 }
 
+/* A thread gives its tid back before its last switch: that one is not its successor's. */
+static void who_leaves_is_who_came(void **state)
+{
+	static const char *const expected[] = {
+		"20 0 switch",	   "40 0 switch 7.1", "41 0 out 7.1",	 "50 0 switch",
+		"60 0 switch 7.2", "61 0 out 7.2",    "80 0 switch 7.3",
+	};
+	struct recorder rec;
+	struct reading r;
+	uint32_t found = 0;
+	size_t count;
+	char *bytes;
+
+	(void)state;
+	assert_int_equal(recorder_open(&rec, 1), 0);
+	assert_int_equal(recorder_begin(&rec, 10), 0);
+	for (uint64_t t = 15; t <= 35; t += 20)
+		assert_int_equal(trace_writer_fork(rec.writer, t, 1, 7, 1, true), 0);
+	for (uint64_t t = 20; t <= 50; t += 30) {
+		put(&rec, 0,
+		    (struct trace_record){ .time_ns = t, .kind = DWELL_REC_SWITCH, .other = 7 });
+		put(&rec, 0,
+		    (struct trace_record){ .time_ns = t == 20 ? 40 : 60,
+					   .kind = DWELL_REC_SWITCH,
+					   .tid = 7,
+					   .state = t == 20 ? DWELL_TASK_DEAD
+							    : DWELL_TASK_RUNNING });
+		put(&rec, 0,
+		    (struct trace_record){
+			    .time_ns = t == 20 ? 41 : 61, .kind = DWELL_REC_OUT, .tid = 7 });
+	}
+	/* Behind a gap nobody is known to be there. */
+	put(&rec, 0, (struct trace_record){ .time_ns = 70, .kind = DWELL_REC_SWITCH, .other = 7 });
+	put(&rec, 0, (struct trace_record){ .time_ns = 72, .kind = DWELL_REC_GAP, .value = 75 });
+	assert_int_equal(trace_writer_fork(rec.writer, 76, 1, 7, 1, true), 0);
+	put(&rec, 0, (struct trace_record){ .time_ns = 80, .kind = DWELL_REC_SWITCH, .tid = 7 });
+	assert_int_equal(trace_writer_finish(rec.writer, &rec.err), 0);
+	slurp(rec.path, &bytes, &count);
+	recorder_release(&rec);
+	read_memory(&r, bytes, count);
+	for (uint32_t i = 0; i < r.lines.count && found < 7; i++)
+		found += !strncmp(r.lines.data[i], expected[found], strlen(expected[found]));
+	assert_int_equal(found, 7);
+	reading_release(&r);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -625,6 +688,7 @@ int main(void)
 		cmocka_unit_test(what_packs_too_well_is_stored),
 		cmocka_unit_test(rounds_merge_in_time_order),
 		cmocka_unit_test(a_record_far_out_of_order_is_counted),
+		cmocka_unit_test(who_leaves_is_who_came),
 		cmocka_unit_test(long_passes_are_spread_over_blocks),
 		cmocka_unit_test(a_full_disk_leaves_whole_blocks),
 		cmocka_unit_test(files_are_the_recorders_own),

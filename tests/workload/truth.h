@@ -32,17 +32,23 @@
 struct truth {
 	const char *name;
 	pid_t tid;
-	int event; /* -1 = perf_event_open is not for us */
+	int event;	    /* -1 = perf_event_open is not for us */
+	uint64_t before_ns; /* on a CPU from its birth until the event counted */
 	uint64_t time_enabled_ns;
 	uint64_t run_ns, wait_ns, switches; /* schedstat, since the thread's birth */
 };
 
-static inline uint64_t truth_now_ns(void)
+static inline uint64_t truth_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t truth_now_ns(void)
+{
+	return truth_clock_ns(CLOCK_MONOTONIC);
 }
 
 static bool truth_pinned; /* all threads are on one CPU */
@@ -53,8 +59,17 @@ static inline void truth_die(const char *what)
 	exit(9);
 }
 
+static inline uint64_t truth_enabled_ns(const struct truth *truth)
+{
+	uint64_t values[2];
+
+	if (truth->event < 0 || read(truth->event, values, sizeof(values)) != sizeof(values))
+		return 0;
+	return values[1];
+}
+
 /* Call first thing in the thread. The event counts nothing, but the kernel keeps its time: it is
- * enabled exactly while the thread is on a CPU. */
+ * enabled exactly while the thread is on a CPU. Opening it may take an emulated machine 20 ms. */
 static inline void truth_begin(struct truth *truth, const char *name)
 {
 	struct perf_event_attr attr = {
@@ -67,6 +82,7 @@ static inline void truth_begin(struct truth *truth, const char *name)
 
 	*truth = (struct truth){ .name = name };
 	truth->event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	truth->before_ns = truth_clock_ns(CLOCK_THREAD_CPUTIME_ID) - truth_enabled_ns(truth);
 	truth->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_NAME, name);
 }
@@ -76,7 +92,6 @@ static inline void truth_begin(struct truth *truth, const char *name)
 static inline void truth_end(struct truth *truth)
 {
 	unsigned long long run, wait, switches;
-	uint64_t values[2];
 	FILE *f;
 
 	sched_yield();
@@ -88,8 +103,9 @@ static inline void truth_end(struct truth *truth)
 	}
 	if (f)
 		fclose(f);
-	if (truth->event >= 0 && read(truth->event, values, sizeof(values)) == sizeof(values))
-		truth->time_enabled_ns = values[1];
+	truth->time_enabled_ns = truth_enabled_ns(truth);
+	if (truth->time_enabled_ns)
+		truth->time_enabled_ns += truth->before_ns;
 	if (truth->event >= 0)
 		close(truth->event);
 	truth->event = -1;
@@ -144,15 +160,10 @@ static inline void truth_sleep_ns(uint64_t ns)
 /* Runs until this thread has used that much more CPU time. */
 static inline void truth_spin_ns(uint64_t ns)
 {
-	struct timespec at;
-	uint64_t now, until = 0;
+	uint64_t until = truth_clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
 
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-		now = (uint64_t)at.tv_sec * 1000000000ull + (uint64_t)at.tv_nsec;
-		if (!until)
-			until = now + ns;
-	} while (now < until);
+	while (truth_clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		continue;
 }
 
 /* Before the first thread is made. */

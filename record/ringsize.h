@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* How large the rings may be. Sizes are of the data, without the page of head and tail. */
+#ifndef DWELL_RECORD_RINGSIZE_H
+#define DWELL_RECORD_RINGSIZE_H
+
+#include <stdint.h>
+
+enum {
+	SIDE_RING_BYTES = 512 << 10,
+	RING_MAX_BYTES = 8 << 20,
+	RING_MIN_BYTES = 64 << 10,
+	/* All rings together take at most this part of the memory that is available. */
+	RING_MEMORY_PART = 16,
+};
+
+/* The size of the main ring of each of `cpus` CPUs, a power of two: `wanted`, or if that is 0 what
+ * memory allows; never more than what may be locked beside a side ring of side_bytes (0 = none). */
+uint64_t ring_bytes_choose(uint64_t wanted, uint32_t cpus, uint64_t side_bytes);
+
+#endif
