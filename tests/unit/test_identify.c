@@ -313,6 +313,7 @@ static void one_thread(void **state)
 	/* Later on, one that the filter hides asks for another filter. */
 	r->rec.filtering = true;
 	assert_int_equal(targets_add(&r->rec, A, A1), 0);
+	assert_true(dwell_addrspaces_known(r->rec.spaces, A)); /* as having nothing */
 	assert_true(r->rec.refilter);
 }
 

@@ -255,6 +255,7 @@ static void children_of_targets_are_targets(void **state)
 	assert_int_equal(r->rec.tids.observed_alive, 3);
 	assert_true(tids_slot(&r->rec.tids, C + 1)->alive);
 	assert_false(r->rec.refilter); /* there is no filter */
+	assert_int_equal(tids_slot(&r->rec.tids, B)->comm, tids_slot(&r->rec.tids, A)->comm);
 	assert_trace(r, "1000 -1 fork 4000011.1 of 4000010.1\n"
 			"1100 -1 fork 4000020.1 of 4000011.1\n"
 			"1400 0 switch 0.1 R >4000020.1\n");
