@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* A configuration becomes open perf events: one table-like function fills the attributes,
  * everything else opens, redirects, filters, enables and counts them. */
-#include "record/events.h"
+#include "record/events_impl.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +19,8 @@
 #include "parse/perf/sample.h"
 #include "record/procfs.h"
 #include "record/ringsize.h"
-#include "record/tracefs.h"
 
-enum {
-	TEST_RING_BYTES = 64 << 10,
-	TEST_TRIES = 8,
-	TEST_SLEEP_NS = 200000,
-};
-
-/* A clock apart by less than this is the same clock, read at another moment. */
-#define CLOCK_SAME_NS 20000000
-
-static int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
+int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 {
 	int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -52,8 +41,8 @@ uint64_t events_main_sample_type(const struct events *events)
 	return type | (events->config->callchains ? PERF_SAMPLE_CALLCHAIN : 0);
 }
 
-static void attr_fill(const struct events *events, enum record_event event,
-		      struct perf_event_attr *attr)
+void event_attr_fill(const struct events *events, enum record_event event,
+		     struct perf_event_attr *attr)
 {
 	const struct record_facts *facts = events->facts;
 
@@ -135,90 +124,12 @@ void events_explain(int code, char *text, uint32_t text_bytes)
 		snprintf(text, text_bytes, "%s", strerror(-code));
 }
 
-static int open_failed(struct dwell_err *err, int code, const char *what)
+int event_open_failed(struct dwell_err *err, int code, const char *what)
 {
 	char why[256];
 
 	events_explain(code, why, sizeof(why));
 	return dwell_err_set(err, code, "cannot open %s: %s", what, why);
-}
-
-/* Can a tracepoint be opened with its raw bytes, on a CPU, with the kernel part of the stack? */
-static int facts_try_tracepoint(uint64_t id)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_TRACEPOINT,
-		.config = id,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN,
-		.disabled = 1,
-	};
-	int fd = event_open(&attr, -1, 0);
-
-	if (fd == -ENODEV) /* CPU 0 is off */
-		return 0;
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-static bool facts_try_kernel(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.disabled = 1,
-	};
-	int fd = event_open(&attr, 0, -1);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-int record_facts_read(struct record_facts *facts, struct dwell_err *err)
-{
-	struct dwell_err why = { 0 };
-	int tracefs = -1, rc;
-
-	*facts = (struct record_facts){ .kernel_chains = facts_try_kernel() };
-	rc = tracefs_open(&tracefs, &why);
-	if (!rc)
-		rc = tracefs_format(tracefs, "sched/sched_switch", &facts->switch_format, &why);
-	if (!rc)
-		rc = tracefs_format(tracefs, "sched/sched_waking", &facts->waking_format, &why);
-	if (!rc)
-		rc = tracefs_format(tracefs, "sched/sched_wakeup_new", &facts->wakeup_new_format,
-				    &why);
-	if (tracefs >= 0)
-		close(tracefs);
-	if (!rc)
-		rc = dwell_sched_switch_parse(facts->switch_format, &facts->sched_switch, &why);
-	if (!rc)
-		rc = dwell_sched_waking_parse(facts->waking_format, "sched_waking", &facts->waking,
-					      &why);
-	if (!rc)
-		rc = dwell_sched_waking_parse(facts->wakeup_new_format, "sched_wakeup_new",
-					      &facts->wakeup_new, &why);
-	if (!rc) {
-		rc = facts_try_tracepoint(facts->sched_switch.id);
-		if (rc)
-			open_failed(&why, rc, "tracepoint sched:sched_switch");
-	}
-	facts->tracepoints = rc == 0;
-	snprintf(facts->why_not, sizeof(facts->why_not), "%s", why.msg);
-	return rc == -ENOMEM ? dwell_err_sys(err, rc, "cannot start") : 0;
-}
-
-void record_facts_release(struct record_facts *facts)
-{
-	free(facts->switch_format);
-	free(facts->waking_format);
-	free(facts->wakeup_new_format);
-	*facts = (struct record_facts){ 0 };
 }
 
 /* Walks a list such as "0-3,8". 0, or -EINVAL when it is none. */
@@ -318,119 +229,6 @@ bool events_roams(const struct events *events, uint32_t tid)
 	return roams;
 }
 
-/* Switches into and out of idle among the records of a test ring. */
-struct idle_seen {
-	uint32_t in, out;
-	uint64_t last_ns;
-};
-
-static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
-{
-	const struct dwell_sched_switch *sw = &events->facts->sched_switch;
-	const struct perf_event_header *record;
-
-	ring_note(ring);
-	while ((record = ring_peek(ring))) {
-		struct dwell_perf_sample sample = { 0 };
-
-		if (record->type == PERF_RECORD_SAMPLE &&
-		    dwell_perf_sample_decode(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
-					     record + 1, record->size - sizeof(*record), &sample)) {
-			seen->in += !dwell_tracepoint_number(&sw->next_pid, sample.raw,
-							     sample.raw_bytes);
-			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,
-							      sample.raw_bytes);
-			seen->last_ns = sample.time_ns;
-		}
-		ring_consume(ring, record);
-	}
-	ring_release(ring);
-}
-
-/* Sleeps on the CPU (so that it goes idle and comes back) until both ways were seen, or only one
- * was however often. */
-static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
-{
-	const struct timespec nap = { 0, TEST_SLEEP_NS };
-	struct perf_event_attr attr;
-	struct idle_seen seen = { 0 };
-	struct ring ring = { 0 };
-	int fd, rc;
-
-	attr_fill(events, RECORD_SWITCH, &attr);
-	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-	attr.disabled = 0;
-	fd = event_open(&attr, -1, (int)cpu);
-	if (fd < 0)
-		return fd;
-	rc = ring_map(&ring, fd, TEST_RING_BYTES);
-	for (unsigned i = 0; !rc && i < TEST_TRIES && !(seen.in && seen.out); i++) {
-		nanosleep(&nap, NULL);
-		test_read(events, &ring, &seen);
-	}
-	if (!rc && seen.last_ns)
-		*ret_offset_ns = (int64_t)(seen.last_ns - dwell_io_now_ns());
-	ring_unmap(&ring);
-	close(fd);
-	events->cpus[cpu].blind = seen.in && !seen.out;
-	events->cpus[cpu].provisional = !seen.in && !seen.out;
-	return rc;
-}
-
-/* Tests the CPUs that want() picks, each from a thread that sleeps on it. */
-static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu),
-		     int64_t *ret_offset_ns)
-{
-	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
-	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
-	int rc = before && one ? 0 : -ENOMEM;
-
-	if (!rc && sched_getaffinity(0, set_bytes, before))
-		rc = -errno;
-	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++) {
-		if (!want(&events->cpus[cpu]))
-			continue;
-		CPU_ZERO_S(set_bytes, one);
-		CPU_SET_S(cpu, set_bytes, one);
-		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
-			continue;
-		rc = test_cpu(events, cpu, ret_offset_ns);
-	}
-	if (before && one)
-		sched_setaffinity(0, set_bytes, before);
-	CPU_FREE(before);
-	CPU_FREE(one);
-	return rc;
-}
-
-static bool want_online(const struct cpu_events *cpu)
-{
-	return cpu->online;
-}
-
-static bool want_provisional(const struct cpu_events *cpu)
-{
-	return cpu->provisional;
-}
-
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
-{
-	int64_t offset_ns = 0;
-	int rc = test_cpus(events, want_online, &offset_ns);
-
-	if (rc)
-		return open_failed(err, rc, "tracepoint sched:sched_switch");
-	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
-	return 0;
-}
-
-int events_test_again(struct events *events)
-{
-	int64_t offset_ns;
-
-	return test_cpus(events, want_provisional, &offset_ns);
-}
-
 /* Maps a ring of at most *bytes, halving while memory may not be locked. -EDQUOT: not even the
  * smallest. */
 static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
@@ -453,7 +251,7 @@ int events_open_side(struct events *events, struct dwell_err *err)
 
 		if (!c->online)
 			continue;
-		attr_fill(events, RECORD_SIDE, &attr);
+		event_attr_fill(events, RECORD_SIDE, &attr);
 		attr.disabled = 0;
 		fd = event_open(&attr, -1, (int)cpu);
 		if (fd == -ENODEV) {
@@ -461,12 +259,12 @@ int events_open_side(struct events *events, struct dwell_err *err)
 			continue;
 		}
 		if (fd < 0)
-			return open_failed(err, fd, "the mapping events");
+			return event_open_failed(err, fd, "the mapping events");
 		rc = fd_keep(events, fd, RECORD_SIDE, cpu);
 		if (!rc)
 			rc = ring_map_fitting(&c->side, fd, &bytes);
 		if (rc)
-			return open_failed(err, rc, "a ring buffer");
+			return event_open_failed(err, rc, "a ring buffer");
 	}
 	return 0;
 }
@@ -479,7 +277,7 @@ static int cpu_event_add(struct events *events, uint32_t cpu, enum record_event 
 	struct perf_event_attr attr;
 	int fd, rc;
 
-	attr_fill(events, event, &attr);
+	event_attr_fill(events, event, &attr);
 	fd = event_open(&attr, -1, (int)cpu);
 	if (fd < 0)
 		return fd;
@@ -530,7 +328,7 @@ int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
 			events->cpus[cpu].records = true;
 		}
 		if (rc)
-			return open_failed(err, rc, "the scheduler's events");
+			return event_open_failed(err, rc, "the scheduler's events");
 	}
 	return 0;
 }
@@ -542,7 +340,7 @@ int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *er
 	if (!rc && ioctl(events->fds.data[events->fds.count - 1].fd, PERF_EVENT_IOC_ENABLE, 0))
 		rc = -errno;
 	if (rc)
-		return open_failed(err, rc, "switch records");
+		return event_open_failed(err, rc, "switch records");
 	events->cpus[cpu].records = true;
 	return 0;
 }
@@ -554,7 +352,7 @@ static int task_event_add(struct events *events, int32_t tid, uint32_t cpu, enum
 	struct perf_event_attr attr;
 	int fd, rc;
 
-	attr_fill(events, event, &attr);
+	event_attr_fill(events, event, &attr);
 	attr.inherit = events->config->inherit;
 	attr.exclude_idle = 0;
 	if (event == RECORD_CLOCK) { /* no ring of their own for these here */
@@ -580,7 +378,7 @@ static int task_open_failed(struct dwell_err *err, int code, int32_t tid)
 {
 	if ((code != -EACCES && code != -EPERM) ||
 	    proc_number("/proc/sys/kernel/perf_event_paranoid", 2) > 2)
-		return open_failed(err, code, "events of the target");
+		return event_open_failed(err, code, "events of the target");
 	return dwell_err_set(err, code,
 			     "cannot open events of thread %d: it is another user's, or protected; "
 			     "run as root, or give the capability CAP_PERFMON",
@@ -662,7 +460,7 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 		}
 	}
 	events->fds.count = kept;
-	return rc ? open_failed(err, rc, "the scheduler's events again") : 0;
+	return rc ? event_open_failed(err, rc, "the scheduler's events again") : 0;
 }
 
 void events_drop_records(struct events *events, uint32_t cpu)
@@ -687,7 +485,7 @@ int events_enable(struct events *events, struct dwell_err *err)
 {
 	for (uint32_t i = 0; i < events->fds.count; i++)
 		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))
-			return open_failed(err, -errno, "an event (enable)");
+			return event_open_failed(err, -errno, "an event (enable)");
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "record/cpuwatch.h"
 #include "record/procfs.h"
 #include "record/recording.h"
+#include "record/trace_facts.h"
 
 enum {
 	WAIT_MS = 100,	      /* the longest time between two looks at the rings */
@@ -51,14 +51,6 @@ static uint64_t cpu_used_ns(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void files_limit_raise(void)
@@ -141,127 +133,6 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	rec->identify.stacks = rec->stacks;
 	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, "/proc/kallsyms",
 			  &rec->chains, err);
-}
-
-/* The three clocks at one moment, as "PREFIX.monotonic_ns" and so on. */
-static int facts_clock(struct trace_writer *w, const struct recording *rec, const char *prefix)
-{
-	const struct {
-		const char *name;
-		uint64_t ns;
-	} clocks[] = { { "monotonic", recording_now_ns(rec) },
-		       { "realtime", clock_ns(CLOCK_REALTIME) },
-		       { "boottime", clock_ns(CLOCK_BOOTTIME) } };
-	char key[64];
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < sizeof(clocks) / sizeof(*clocks); i++) {
-		snprintf(key, sizeof(key), "%s.%s_ns", prefix, clocks[i].name);
-		rc = trace_writer_info_u64(w, key, clocks[i].ns);
-	}
-	return rc;
-}
-
-static int facts_write(struct session *s)
-{
-	const struct record_config *config = s->rec.config;
-	struct trace_writer *w = s->rec.writer;
-	const struct record_facts *facts = &s->rec.facts;
-	char boot[64] = "", key[128];
-	struct utsname uts;
-	int rc = 0;
-
-	uname(&uts);
-	if (dwell_io_read_small("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
-		boot[strcspn(boot, "\n")] = '\0';
-	const struct {
-		const char *key, *value;
-	} texts[] = {
-		{ "dwell.version", DWELL_VERSION },
-		{ "host.name", uts.nodename },
-		{ "kernel.release", uts.release },
-		{ "arch", uts.machine },
-		{ "boot.id", boot },
-		{ "command", config->command_line },
-		{ "level", facts->tracepoints ? "tracepoints" : "records" },
-		{ "level.missing", facts->why_not },
-		{ "kernel.symbols", chains_kernel_hidden(s->rec.chains) ? "hidden" : "read" },
-	};
-	const struct {
-		const char *key;
-		uint64_t value;
-	} numbers[] = {
-		{ "cpus", s->rec.events.cpu_count },
-		{ "rate.hz", config->freq_hz },
-		{ "ring.bytes", s->rec.events.ring_bytes },
-		{ "mode.all_threads", config->all && config->uid < 0 && !config->cpus },
-		{ "mode.switches", 1 },
-		{ "mode.wakings", facts->tracepoints && config->wakers },
-		{ "mode.callchains", config->callchains },
-		{ "mode.pid_namespace", s->rec.pid_namespace },
-	};
-	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
-		rc = trace_writer_info(w, texts[i].key, texts[i].value);
-	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
-		rc = trace_writer_info_u64(w, numbers[i].key, numbers[i].value);
-	if (!rc && config->cpus)
-		rc = trace_writer_info(w, "mode.cpus", config->cpus);
-	for (uint32_t i = 0; !rc && i < config->labels.count; i++) {
-		snprintf(key, sizeof(key), "label.%s", config->labels.data[i].key);
-		rc = trace_writer_info(w, key, config->labels.data[i].value);
-	}
-	return rc;
-}
-
-static int event_table_write(struct session *s)
-{
-	const struct record_config *config = s->rec.config;
-	const struct record_facts *facts = &s->rec.facts;
-	const struct {
-		enum record_event event;
-		bool wanted;
-		const char *name, *format;
-	} rows[] = {
-		{ RECORD_CLOCK, true, "cpu-clock", "" },
-		{ RECORD_SWITCH, facts->tracepoints, "sched:sched_switch", facts->switch_format },
-		{ RECORD_WAKING, facts->tracepoints && config->wakers, "sched:sched_waking",
-		  facts->waking_format },
-		{ RECORD_WAKEUP_NEW, facts->tracepoints && config->wakers, "sched:sched_wakeup_new",
-		  facts->wakeup_new_format },
-		{ RECORD_STACKS, !facts->tracepoints && facts->kernel_chains, "context-switches",
-		  "" },
-	};
-	uint32_t next = 0;
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < sizeof(rows) / sizeof(*rows); i++) {
-		bool clock = rows[i].event == RECORD_CLOCK;
-		uint64_t period = !clock ? 1 : config->freq_hz ? 1000000000u / config->freq_hz : 0;
-
-		s->rec.event_index[rows[i].event] = UINT32_MAX;
-		if (!rows[i].wanted)
-			continue;
-		s->rec.event_index[rows[i].event] = next++;
-		rc = trace_writer_event(s->rec.writer, rows[i].name, rows[i].format, clock, period,
-					clock ? config->freq_hz : 0);
-	}
-	return rc;
-}
-
-static int cpu_table_write(struct session *s)
-{
-	int rc = 0;
-
-	for (uint32_t cpu = 0; !rc && cpu < s->rec.events.cpu_count; cpu++) {
-		const struct cpu_events *c = &s->rec.events.cpus[cpu];
-		enum dwell_witness witness = !s->rec.facts.tracepoints ? DWELL_WITNESS_RECORD
-					     : c->records	       ? DWELL_WITNESS_BOTH
-								       : DWELL_WITNESS_TRACEPOINT;
-
-		if (c->online)
-			rc = trace_writer_cpu(s->rec.writer, s->rec.start_ns, cpu, witness, true);
-	}
-	return rc;
 }
 
 /* Opens all events of a privileged recording, in the order that leaves no hole: mappings are
@@ -505,11 +376,7 @@ static int session_start(struct session *s, struct dwell_err *err)
 	rec->start_ns = recording_now_ns(rec);
 	s->cpu_before_ns = cpu_used_ns();
 	s->flushed_ns = s->retuned_ns = rec->start_ns;
-	rc = trace_writer_info_u64(rec->writer, "window.start_ns", rec->start_ns);
-	if (!rc)
-		rc = facts_clock(rec->writer, rec, "clock");
-	if (!rc)
-		rc = cpu_table_write(s);
+	rc = trace_facts_window(rec);
 	if (!rc)
 		rc = intake_pass(rec);
 	if (!rc && !delayed && s->command.pid)
@@ -543,57 +410,6 @@ static int symbol_named(void *user, uint32_t frame)
 	return trace_writer_symbol(user, frame);
 }
 
-static int coverage_write(struct session *s)
-{
-	struct recording *rec = &s->rec;
-	uint64_t dropped = 0;
-	int rc = 0;
-
-	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
-		const struct cpu_events *c = &rec->events.cpus[cpu];
-
-		for (unsigned e = 0; !rc && c->online && e < RECORD_RECORDS; e++) {
-			const struct event_count *n = &c->counts[e];
-			uint64_t kernel;
-
-			if (rec->event_index[e] == UINT32_MAX)
-				continue;
-			/* A clock counts ns; its samples are expected one a period. */
-			kernel = e != RECORD_CLOCK ? n->kernel
-				 : rec->config->freq_hz
-					 ? n->kernel / (1000000000u / rec->config->freq_hz)
-					 : 0;
-			rc = trace_writer_coverage(rec->writer, rec->event_index[e], cpu, kernel,
-						   n->parsed, n->lost,
-						   c->blind && e == RECORD_SWITCH);
-			if (e == RECORD_WAKING && n->kernel > n->parsed + n->lost)
-				dropped += n->kernel - n->parsed - n->lost;
-		}
-	}
-	return rc ? rc : trace_writer_info_u64(rec->writer, "wakings.dropped", dropped);
-}
-
-static int facts_finish(struct session *s)
-{
-	const struct chains_stats *chains = chains_stats(s->rec.chains);
-	const struct {
-		const char *key;
-		uint64_t value;
-	} numbers[] = {
-		{ "window.end_ns", s->rec.end_ns },
-		{ "recorder.cpu_ns", cpu_used_ns() - s->cpu_before_ns },
-		{ "records", s->rec.records },
-		{ "records.lost", s->rec.lost },
-		{ "chains.truncated", chains->truncated },
-		{ "chains.junk_cut", chains->junk_cut },
-	};
-	int rc = facts_clock(s->rec.writer, &s->rec, "clock.end");
-
-	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
-		rc = trace_writer_info_u64(s->rec.writer, numbers[i].key, numbers[i].value);
-	return rc;
-}
-
 /* Closes the window and writes the rest. After a failure whatever still can be written is. */
 static int session_finish(struct session *s, int failed)
 {
@@ -617,9 +433,9 @@ static int session_finish(struct session *s, int failed)
 	/* The last block repeats only what is known last: everything else goes before it. */
 	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
 	if (!rc_finish)
-		rc_finish = coverage_write(s);
+		rc_finish = trace_facts_coverage(rec);
 	if (!rc_finish)
-		rc_finish = facts_finish(s);
+		rc_finish = trace_facts_end(rec, cpu_used_ns() - s->cpu_before_ns);
 	if (!rc_finish)
 		rc_finish = trace_writer_finish(rec->writer, &rec->err);
 	return rc ? rc : rc_finish;
@@ -673,9 +489,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 				      &rec->writer, err);
 	if (!rc) {
 		rec->identify.writer = rec->writer;
-		rc = facts_write(s);
-		if (!rc)
-			rc = event_table_write(s);
+		rc = trace_facts_begin(rec);
 		if (rc)
 			dwell_err_sys(err, rc, "cannot write '%s'", rec->config->output);
 	}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+/* A short sleep on each CPU becomes knowledge of it: whether tracepoints arrive while its idle task
+ * is current, and how far the kernel's clock is from ours. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/io.h"
+#include "lib/trace_format.h"
+#include "parse/perf/sample.h"
+#include "record/events_impl.h"
+
+enum {
+	TEST_RING_BYTES = 64 << 10,
+	TEST_TRIES = 8,
+	TEST_SLEEP_NS = 200000,
+};
+
+/* A clock apart by less than this is the same clock, read at another moment. */
+#define CLOCK_SAME_NS 20000000
+
+/* Switches into and out of idle among the records of a test ring. */
+struct idle_seen {
+	uint32_t in, out;
+	uint64_t last_ns;
+};
+
+static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
+{
+	const struct dwell_sched_switch *sw = &events->facts->sched_switch;
+	const struct perf_event_header *record;
+
+	ring_note(ring);
+	while ((record = ring_peek(ring))) {
+		struct dwell_perf_sample sample = { 0 };
+
+		if (record->type == PERF_RECORD_SAMPLE &&
+		    dwell_perf_sample_decode(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+					     record + 1, record->size - sizeof(*record), &sample)) {
+			seen->in += !dwell_tracepoint_number(&sw->next_pid, sample.raw,
+							     sample.raw_bytes);
+			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,
+							      sample.raw_bytes);
+			seen->last_ns = sample.time_ns;
+		}
+		ring_consume(ring, record);
+	}
+	ring_release(ring);
+}
+
+/* Sleeps on the CPU (so that it goes idle and comes back) until both ways were seen, or only one
+ * was however often. */
+static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
+{
+	const struct timespec nap = { 0, TEST_SLEEP_NS };
+	struct perf_event_attr attr;
+	struct idle_seen seen = { 0 };
+	struct ring ring = { 0 };
+	int fd, rc;
+
+	event_attr_fill(events, RECORD_SWITCH, &attr);
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+	attr.disabled = 0;
+	fd = event_open(&attr, -1, (int)cpu);
+	if (fd < 0)
+		return fd;
+	rc = ring_map(&ring, fd, TEST_RING_BYTES);
+	for (unsigned i = 0; !rc && i < TEST_TRIES && !(seen.in && seen.out); i++) {
+		nanosleep(&nap, NULL);
+		test_read(events, &ring, &seen);
+	}
+	if (!rc && seen.last_ns)
+		*ret_offset_ns = (int64_t)(seen.last_ns - dwell_io_now_ns());
+	ring_unmap(&ring);
+	close(fd);
+	events->cpus[cpu].blind = seen.in && !seen.out;
+	events->cpus[cpu].provisional = !seen.in && !seen.out;
+	return rc;
+}
+
+/* Tests the CPUs that want() picks, each from a thread that sleeps on it. */
+static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu),
+		     int64_t *ret_offset_ns)
+{
+	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
+	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
+	int rc = before && one ? 0 : -ENOMEM;
+
+	if (!rc && sched_getaffinity(0, set_bytes, before))
+		rc = -errno;
+	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++) {
+		if (!want(&events->cpus[cpu]))
+			continue;
+		CPU_ZERO_S(set_bytes, one);
+		CPU_SET_S(cpu, set_bytes, one);
+		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
+			continue;
+		rc = test_cpu(events, cpu, ret_offset_ns);
+	}
+	if (before && one)
+		sched_setaffinity(0, set_bytes, before);
+	CPU_FREE(before);
+	CPU_FREE(one);
+	return rc;
+}
+
+static bool want_online(const struct cpu_events *cpu)
+{
+	return cpu->online;
+}
+
+static bool want_provisional(const struct cpu_events *cpu)
+{
+	return cpu->provisional;
+}
+
+int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+{
+	int64_t offset_ns = 0;
+	int rc = test_cpus(events, want_online, &offset_ns);
+
+	if (rc)
+		return event_open_failed(err, rc, "tracepoint sched:sched_switch");
+	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
+	return 0;
+}
+
+int events_test_again(struct events *events)
+{
+	int64_t offset_ns;
+
+	return test_cpus(events, want_provisional, &offset_ns);
+}
