@@ -4,6 +4,7 @@
 #include "record/cmd.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static const struct dwell_opt record_opts[] = {
 	[OPT_NO_WAKERS] = { "no-wakers", 0, NULL, "do not record who ended a wait (cheaper)" },
 	[OPT_NO_INHERIT] = { "no-inherit", 0, NULL, "do not follow new threads and processes" },
 	[OPT_CPU] = { "cpu", 'C', "LIST", "record on these CPUs only (0,2-3); with -a" },
-	[OPT_UID] = { "uid", 'u', "UID", "record processes of this user only; with -a" },
+	[OPT_UID] = { "uid", 'u', "USER", "record processes of this user only; with -a" },
 	[OPT_MAX_SIZE] = { "max-size", 0, "SIZE", "stop when the trace has grown to this" },
 	[OPT_RING_SIZE] = { "ring-size", 0, "SIZE",
 			    "ring buffer per CPU (8M, or what memory allows)" },
@@ -151,6 +152,25 @@ static int limit_check(uint64_t limit, const char *value, struct dwell_err *err)
 	return limit ? 0 : dwell_err_set(err, -EINVAL, "'%s' is nothing to record", value);
 }
 
+/* A number, or a user's name. */
+static int set_uid(struct record_config *config, const char *value, struct dwell_err *err)
+{
+	const struct passwd *user;
+	uint64_t number;
+
+	if (*value < '0' || *value > '9') {
+		user = getpwnam(value);
+		if (!user)
+			return dwell_err_set(err, -EINVAL, "there is no user '%s'", value);
+		config->uid = user->pw_uid;
+		return 0;
+	}
+	if (dwell_opt_u64(value, 0, UINT32_MAX - 1, &number, err))
+		return -EINVAL;
+	config->uid = (int64_t)number;
+	return 0;
+}
+
 static int option_number(unsigned index, struct record_config *config, const char *value,
 			 struct dwell_err *err)
 {
@@ -162,11 +182,8 @@ static int option_number(unsigned index, struct record_config *config, const cha
 		config->freq_hz = (uint32_t)number;
 		return rc;
 	}
-	if (index == OPT_UID) {
-		rc = dwell_opt_u64(value, 0, UINT32_MAX - 1, &number, err);
-		config->uid = (int64_t)number;
-		return rc;
-	}
+	if (index == OPT_UID)
+		return set_uid(config, value, err);
 	if (index == OPT_MAX_SIZE) {
 		rc = dwell_opt_bytes(value, &config->max_bytes, err);
 		return rc ? rc : limit_check(config->max_bytes, value, err);
