@@ -75,18 +75,20 @@ for ((i = 0; i < ROUNDS; i++)); do
 	timed dwell-nowakers "$DWELL" record -q -a --no-wakers -o "$work/nowakers" -- "${load[@]}"
 	timed dwell "$DWELL" record -q -a -o "$work/data" -- "${load[@]}"
 	timed perf perf record -q -a -g -e sched:sched_switch -o "$work/perf.data" -- "${load[@]}"
+	timed perf-waking perf record -q -a -g -e sched:sched_switch -e sched:sched_waking \
+		-o "$work/perf-waking.data" -- "${load[@]}"
 done
 
 none=$(median "$work/time.none")
 echo "load: perf bench sched pipe -l $LOOPS on CPU 0, median of $ROUNDS, alternating"
 row variant seconds 'slow-down, against the floor'
 row 'nothing recorded' "$none" 1.000
-for name in floor dwell-nowakers floor-waking dwell perf; do
+for name in floor dwell-nowakers perf floor-waking dwell perf-waking; do
 	[ -s "$work/time.$name" ] || continue
 	time=$(median "$work/time.$name")
 	against=
 	case $name in
-	dwell) reference='floor-waking' ;;
+	*-waking | dwell) reference='floor-waking' ;;
 	*) reference=floor ;;
 	esac
 	[ -n "$floor" ] && against=$(ratio "$time" "$(median "$work/time.$reference")")
@@ -97,7 +99,7 @@ done
 switches=$((LOOPS * 2))
 echo
 row 'trace size' bytes 'bytes/switch'
-for name in nowakers data perf.data; do
+for name in nowakers perf.data data perf-waking.data; do
 	bytes=$(stat -c %s "$work/$name")
 	row "$name" "$bytes" "$(ratio "$bytes" "$switches")"
 done
