@@ -9,7 +9,7 @@ int cpu_watch(struct recording *rec, uint32_t cpu, uint64_t since_ns, uint64_t n
 {
 	struct cpu_events *events = &rec->events.cpus[cpu];
 	struct cpu_intake *intake = &rec->cpus[cpu];
-	struct trace_record gap = { .time_ns = now_ns, .kind = DWELL_REC_GAP, .value = since_ns };
+	struct trace_record gap = { .time_ns = since_ns, .kind = DWELL_REC_GAP, .value = now_ns };
 	bool went;
 	int rc;
 
@@ -18,8 +18,8 @@ int cpu_watch(struct recording *rec, uint32_t cpu, uint64_t since_ns, uint64_t n
 		return 0;
 	went = !events->gone;
 	events->gone = true;
-	if (gap.value < intake->last_ns) /* so long it was there */
-		gap.value = intake->last_ns < now_ns ? intake->last_ns : now_ns;
+	if (gap.time_ns < intake->last_ns) /* so long it was there */
+		gap.time_ns = intake->last_ns < now_ns ? intake->last_ns : now_ns;
 	rec->loss_ns = intake->last_ns = now_ns;
 	rec->recount = true;
 	intake->chained = false;
