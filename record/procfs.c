@@ -193,6 +193,20 @@ int32_t proc_tgid_of(int32_t tid)
 	return tgid > 0 ? tgid : -ESRCH;
 }
 
+int proc_read_family(int32_t tid, int32_t *ret_pid, int32_t *ret_parent_pid)
+{
+	char path[PATH_BYTES], text[TEXT_BYTES];
+	int64_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	n = dwell_io_read_small(path, text, sizeof(text));
+	if (n <= 0)
+		return n < 0 ? (int)n : -ESRCH;
+	*ret_pid = status_last(text, "\nTgid:");
+	*ret_parent_pid = status_last(text, "\nPPid:");
+	return 0;
+}
+
 int proc_each_pid(int (*fn)(void *user, int32_t pid), void *user)
 {
 	DIR *dir = opendir("/proc");

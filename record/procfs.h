@@ -50,6 +50,9 @@ int proc_read_cgroup(int32_t pid, char *ret_path, unsigned path_bytes);
 /* The process a thread belongs to, or -errno. */
 int32_t proc_tgid_of(int32_t tid);
 
+/* The process of a thread, and that process's parent. 0 or -errno. */
+int proc_read_family(int32_t tid, int32_t *ret_pid, int32_t *ret_parent_pid);
+
 /* Calls fn for every process (proc_each_pid) or thread of pid (proc_each_tid) until it returns
  * non-zero, which is returned. -errno when the folder cannot be read. */
 int proc_each_pid(int (*fn)(void *user, int32_t pid), void *user);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/cgroups.h"
@@ -187,19 +188,52 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	return rc ? dwell_err_sys(err, rc, "cannot take in the targets") : 0;
 }
 
+/* Is one of the targets of this process? */
+static bool process_has_target(const struct recording *rec, const uint32_t *tids, uint32_t count,
+			       int32_t pid)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (tids_slot(&rec->tids, tids[i])->pid == pid)
+			return true;
+	return false;
+}
+
+/* A young tid whose birth was not told yet: may it be a target's offspring? Gone or not seen yet
+ * counts as yes; a filter may let through too much, never too little. */
+static bool may_be_offspring(const struct recording *rec, const uint32_t *tids, uint32_t count,
+			     uint32_t tid)
+{
+	int32_t pid, parent_pid;
+
+	if (tids_slot(&rec->tids, tid)->alive)
+		return false; /* told: a target is in the list, another is none */
+	return proc_read_family((int32_t)tid, &pid, &parent_pid) ||
+	       process_has_target(rec, tids, count, pid) ||
+	       process_has_target(rec, tids, count, parent_pid);
+}
+
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
 {
-	/* Forks that have their tid and have not told of it yet. */
+	/* Forks that have their tid and have not told of it yet are among so many last tids. */
 	enum { IN_FLIGHT = 64 };
 	int64_t newest = rec->config->inherit ? proc_last_pid() : -1;
-	uint32_t count;
+	uint32_t count, all, *list;
 	const uint32_t *tids;
 	int rc = intake_pass(rec); /* all births up to newest */
 
 	if (rc)
 		return rc;
 	tids = tids_sorted(&rec->tids, &count);
-	tidfilter_build(ret_filter, tids, count, newest > IN_FLIGHT ? newest - IN_FLIGHT : newest);
+	list = malloc((count + IN_FLIGHT) * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	memcpy(list, tids, count * sizeof(*list));
+	all = count;
+	for (int64_t tid = newest - IN_FLIGHT + 1; tid <= newest; tid++)
+		if (tid > 0 && may_be_offspring(rec, tids, count, (uint32_t)tid))
+			list[all++] = (uint32_t)tid;
+	tidfilter_build(ret_filter, list, tids_sort(list, all), newest);
+	free(list);
 	rec->refilter = false;
 	return 0;
 }

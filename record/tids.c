@@ -52,6 +52,18 @@ static int tid_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+uint32_t tids_sort(uint32_t *tids, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	if (count)
+		qsort(tids, count, sizeof(*tids), tid_compare);
+	for (uint32_t i = 0; i < count; i++)
+		if (!kept || tids[kept - 1] != tids[i])
+			tids[kept++] = tids[i];
+	return kept;
+}
+
 const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count)
 {
 	if (tids->observed.count)

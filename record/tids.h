@@ -51,4 +51,7 @@ bool tids_end(struct tids *tids, uint32_t tid);
 /* The tids observed and alive, sorted; valid until the next begin. */
 const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count);
 
+/* Sorts a list of tids and drops doubles; the number left. */
+uint32_t tids_sort(uint32_t *tids, uint32_t count);
+
 #endif

@@ -100,9 +100,22 @@ static void sorted_agrees_with_an_array(void **state)
 	assert_true(tids->observed.count < 3 * TIDS + 1024);
 }
 
+static void a_list_is_sorted_without_doubles(void **state)
+{
+	uint32_t tids[] = { 9, 3, 9, 1, 3 };
+
+	(void)state;
+	assert_int_equal(tids_sort(tids, 5), 3);
+	assert_int_equal(tids[0], 1);
+	assert_int_equal(tids[1], 3);
+	assert_int_equal(tids[2], 9);
+	assert_int_equal(tids_sort(NULL, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_is_sorted_without_doubles),
 		cmocka_unit_test_setup_teardown(a_process_ends_with_its_last_thread, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_tid_used_again_is_a_new_life, setup, teardown),
