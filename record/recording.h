@@ -49,7 +49,8 @@ struct recording {
 	uint32_t event_index[RECORD_EVENTS]; /* in the trace's event table */
 	struct dwell_err err;		     /* the first failure */
 
-	bool filtering; /* tracepoints carry a tid filter */
+	bool filtering;	 /* tracepoints carry a tid filter */
+	int64_t pid_max; /* the highest tid + 1 */
 	struct tidfilter filter;
 	bool refilter;		   /* a target is outside the filter: make a new one */
 	uint64_t overlap_until_ns; /* two filtered events may deliver the same until then */
@@ -102,6 +103,11 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 /* A filter that lets through the targets of now and, with inherit, all that they may bear from now
  * on. Takes a pass over the rings: a birth that is not read yet would fall between the two. */
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
+/* Does the filter in force let through this tid and those that come next? */
+bool targets_next_covered(const struct recording *rec, uint32_t tid);
+/* Ends targets that are gone though their last switch was not seen, until one is met that lives: so
+ * the recording ends with the last of them. */
+void targets_prune(struct recording *rec);
 /* Builds the filter for the targets of now and puts it in force. */
 int targets_refilter(struct recording *rec);
 

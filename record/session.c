@@ -294,6 +294,8 @@ static int session_tend(struct session *s, uint64_t now_ns)
 	}
 	if (!rc && second)
 		rc = settle_provisional(s);
+	if (second && !rec->config->all)
+		targets_prune(rec);
 	if (!rc && rec->recount && second)
 		rc = snapshot_counts(rec);
 	if (second)
@@ -468,6 +470,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
+	rec->pid_max = proc_number("/proc/sys/kernel/pid_max", 32768);
 	rc = record_facts_read(&rec->facts, err);
 	if (!rc)
 		rc = level_check(s, err);

@@ -148,7 +148,7 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	child->declared = true;
 	if (!rc && rec->pid_namespace)
 		rc = dwell_idmap_set(&rec->forks, body->parent_tid, body->tid);
-	rec->refilter |= rec->filtering && !tidfilter_covers(&rec->filter, body->tid);
+	rec->refilter |= rec->filtering && !targets_next_covered(rec, body->tid);
 	return rc;
 }
 

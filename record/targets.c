@@ -11,6 +11,11 @@
 #include "record/procfs.h"
 #include "record/recording.h"
 
+enum {
+	TIDS_AHEAD = 4096,   /* tids that a filter covers beyond the newest, across the wrap */
+	TIDS_RESERVED = 300, /* where tids begin again: RESERVED_PIDS, kernel/pid.c */
+};
+
 bool targets_want(struct recording *rec, int32_t pid)
 {
 	struct proc_ids ids;
@@ -188,6 +193,34 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	return rc ? dwell_err_sys(err, rc, "cannot take in the targets") : 0;
 }
 
+bool targets_next_covered(const struct recording *rec, uint32_t tid)
+{
+	uint32_t ahead = tid + TIDS_AHEAD / 2;
+
+	if (ahead > rec->pid_max)
+		ahead = ahead - rec->pid_max + TIDS_RESERVED;
+	return tidfilter_covers(&rec->filter, tid) && tidfilter_covers(&rec->filter, ahead);
+}
+
+void targets_prune(struct recording *rec)
+{
+	uint32_t count;
+	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
+		struct proc_stat stat;
+
+		if (tids[i] >= TID_ALIAS || slot->pid <= 0)
+			return;
+		if (!proc_read_stat(slot->pid, (int32_t)tids[i], &stat) && stat.state != 'Z' &&
+		    stat.state != 'X')
+			return;
+		if (tids_end(&rec->tids, tids[i]))
+			dwell_addrspaces_exit(rec->spaces, slot->pid);
+	}
+}
+
 /* Is one of the targets of this process? */
 static bool process_has_target(const struct recording *rec, const uint32_t *tids, uint32_t count,
 			       int32_t pid)
@@ -216,6 +249,7 @@ int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
 {
 	/* Forks that have their tid and have not told of it yet are among so many last tids. */
 	enum { IN_FLIGHT = 64 };
+	int64_t wrapped;
 	int64_t newest = rec->config->inherit ? proc_last_pid() : -1;
 	uint32_t count, all, *list;
 	const uint32_t *tids;
@@ -224,7 +258,7 @@ int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
 	if (rc)
 		return rc;
 	tids = tids_sorted(&rec->tids, &count);
-	list = malloc((count + IN_FLIGHT) * sizeof(*list));
+	list = malloc((count + IN_FLIGHT + TIDS_AHEAD) * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	memcpy(list, tids, count * sizeof(*list));
@@ -232,6 +266,10 @@ int targets_filter(struct recording *rec, struct tidfilter *ret_filter)
 	for (int64_t tid = newest - IN_FLIGHT + 1; tid <= newest; tid++)
 		if (tid > 0 && may_be_offspring(rec, tids, count, (uint32_t)tid))
 			list[all++] = (uint32_t)tid;
+	/* Behind the highest tid come the lowest again. */
+	wrapped = newest < 0 ? 0 : newest + TIDS_AHEAD - rec->pid_max;
+	for (int64_t i = 0; i < wrapped && i < TIDS_AHEAD; i++)
+		list[all++] = (uint32_t)(TIDS_RESERVED + i);
 	tidfilter_build(ret_filter, list, tids_sort(list, all), newest);
 	free(list);
 	rec->refilter = false;

@@ -411,6 +411,34 @@ static void counts_after_a_loss(void **state)
 	assert_true(strtoull(strrchr(r->reading.lines.data[0], ' '), NULL, 10) >= stat.switches_in);
 }
 
+static void tids_to_come_are_covered_across_the_wrap(void **state)
+{
+	struct rings *r = *state;
+	uint32_t low[4096];
+
+	r->rec.pid_max = 32768;
+	tidfilter_build(&r->rec.filter, NULL, 0, 29000);
+	assert_false(targets_next_covered(&r->rec, 28000));
+	assert_true(targets_next_covered(&r->rec, 30000));
+	assert_false(targets_next_covered(&r->rec, 31000));
+	for (uint32_t i = 0; i < 4096; i++)
+		low[i] = 300 + i;
+	tidfilter_build(&r->rec.filter, low, 4096, 29000);
+	assert_true(targets_next_covered(&r->rec, 31000));
+}
+
+static void targets_that_are_gone_end(void **state)
+{
+	struct rings *r = *state;
+
+	assert_int_equal(tids_begin(&r->rec.tids, A, A, true), 0);
+	targets_prune(&r->rec);
+	assert_int_equal(r->rec.tids.observed_alive, 0);
+	assert_int_equal(tids_begin(&r->rec.tids, (uint32_t)getpid(), getpid(), true), 0);
+	targets_prune(&r->rec);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +453,8 @@ int main(void)
 		RINGS_TEST(threads_of_one_user),
 		RINGS_TEST(states_at_the_start_and_at_the_end),
 		RINGS_TEST(counts_after_a_loss),
+		RINGS_TEST(tids_to_come_are_covered_across_the_wrap),
+		RINGS_TEST(targets_that_are_gone_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
