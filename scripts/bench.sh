@@ -73,6 +73,8 @@ for ((i = 0; i < ROUNDS; i++)); do
 		timed floor-waking "$floor" switch+stack+waking$records "${load[@]}"
 	fi
 	timed dwell-nowakers "$DWELL" record -q -a --no-wakers -o "$work/nowakers" -- "${load[@]}"
+	# Without SWITCH records anywhere: one CPU that needs them makes every CPU's switches dearer.
+	timed dwell-nowakers-cpu0 "$DWELL" record -q -a -C 0 --no-wakers -o "$work/cpu0" -- "${load[@]}"
 	timed dwell "$DWELL" record -q -a -o "$work/data" -- "${load[@]}"
 	timed perf perf record -q -a -g -e sched:sched_switch -o "$work/perf.data" -- "${load[@]}"
 	timed perf-waking perf record -q -a -g -e sched:sched_switch -e sched:sched_waking \
@@ -83,7 +85,7 @@ none=$(median "$work/time.none")
 echo "load: perf bench sched pipe -l $LOOPS on CPU 0, median of $ROUNDS, alternating"
 row variant seconds 'slow-down, against the floor'
 row 'nothing recorded' "$none" 1.000
-for name in floor dwell-nowakers perf floor-waking dwell perf-waking; do
+for name in floor dwell-nowakers dwell-nowakers-cpu0 perf floor-waking dwell perf-waking; do
 	[ -s "$work/time.$name" ] || continue
 	time=$(median "$work/time.$name")
 	against=
