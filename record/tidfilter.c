@@ -59,18 +59,30 @@ bool tidfilter_covers(const struct tidfilter *filter, uint32_t tid)
 	return false;
 }
 
+/* One range over one field, in as few comparisons as it takes: the kernel makes them for every
+ * switch of the whole system. */
+static int range_text(char *text, size_t room, const char *field, const struct tid_range *r)
+{
+	if (r->low == r->high)
+		return snprintf(text, room, "%s==%u", field, r->low);
+	if (r->high == TID_HIGHEST)
+		return snprintf(text, room, "%s>=%u", field, r->low);
+	return snprintf(text, room, "(%s>=%u&&%s<=%u)", field, r->low, field, r->high);
+}
+
 const char *tidfilter_text(const struct tidfilter *filter, const char *first, const char *second,
 			   char text[TIDFILTER_TEXT_BYTES])
 {
 	int used = 0;
 
 	for (uint32_t i = 0; i < filter->count; i++) {
-		const struct tid_range *r = &filter->ranges[i];
+		for (const char *field = first; field; field = field == first ? second : NULL) {
+			size_t room = (size_t)(TIDFILTER_TEXT_BYTES - used);
 
-		for (const char *field = first; field; field = field == first ? second : NULL)
-			used += snprintf(text + used, (size_t)(TIDFILTER_TEXT_BYTES - used),
-					 "%s(%s>=%u&&%s<=%u)", used ? "||" : "", field, r->low,
-					 field, r->high);
+			used += snprintf(text + used, room, "%s", used ? "||" : "");
+			room = (size_t)(TIDFILTER_TEXT_BYTES - used);
+			used += range_text(text + used, room, field, &filter->ranges[i]);
+		}
 	}
 	return text;
 }

@@ -60,22 +60,27 @@ row()
 	printf '%-46s %10s   %s\n' "$@"
 }
 
-# Whether CPU 0 needs SWITCH records besides the tracepoint on this machine: the trace tells.
-records=
-"$DWELL" record -q -o "$work/probe" -a -d 1
-"$DWELL" dump --events cpu "$work/probe" 2>/dev/null | grep ' cpu 0 ' | tail -n 1 |
-	grep -q 'witness=both' && records=+records
+# records_of TRACE: "+records" if CPU 0 had SWITCH records besides the tracepoint: the mode of the floor that
+# it is held against. (A CPU that is too busy to be tested at the start has them for a while.)
+records_of()
+{
+	"$DWELL" dump --events cpu "$1" 2>/dev/null | grep ' cpu 0 ' | tail -n 1 |
+		grep -q 'witness=both' && echo '+records'
+}
 
 for ((i = 0; i < ROUNDS; i++)); do
 	timed none "${load[@]}"
-	if [ -n "$floor" ]; then
-		timed floor "$floor" switch+stack$records "${load[@]}"
-		timed floor-waking "$floor" switch+stack+waking$records "${load[@]}"
-	fi
 	timed dwell-nowakers "$DWELL" record -q -a --no-wakers -o "$work/nowakers" -- "${load[@]}"
 	# Without SWITCH records anywhere: one CPU that needs them makes every CPU's switches dearer.
 	timed dwell-nowakers-cpu0 "$DWELL" record -q -a -C 0 --no-wakers -o "$work/cpu0" -- "${load[@]}"
 	timed dwell "$DWELL" record -q -a -o "$work/data" -- "${load[@]}"
+	if [ -n "$floor" ]; then
+		records=$(records_of "$work/nowakers")
+		timed floor "$floor" "switch+stack$records" "${load[@]}"
+		waking_records=$(records_of "$work/data")
+		timed floor-waking "$floor" "switch+stack+waking$waking_records" "${load[@]}"
+		echo "${records:-none} ${waking_records:-none}" >>"$work/modes"
+	fi
 	timed perf perf record -q -a -g -e sched:sched_switch -o "$work/perf.data" -- "${load[@]}"
 	timed perf-waking perf record -q -a -g -e sched:sched_switch -e sched:sched_waking \
 		-o "$work/perf-waking.data" -- "${load[@]}"
@@ -96,7 +101,8 @@ for name in floor dwell-nowakers dwell-nowakers-cpu0 perf floor-waking dwell per
 	[ -n "$floor" ] && against=$(ratio "$time" "$(median "$work/time.$reference")")
 	row "$name" "$time" "$(ratio "$time" "$none")   $against"
 done
-[ -n "$records" ] && echo 'SWITCH records are on for CPU 0: floor with +records'
+grep -q records "$work/modes" 2>/dev/null &&
+	echo "SWITCH records were on for CPU 0, and the floor's too: $(grep -c records "$work/modes") rounds"
 
 switches=$((LOOPS * 2))
 echo
