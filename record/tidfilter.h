@@ -29,7 +29,8 @@ void tidfilter_build(struct tidfilter *filter, const uint32_t *tids, uint32_t co
 
 bool tidfilter_covers(const struct tidfilter *filter, uint32_t tid);
 
-/* "(field>=a&&field<=b)||field==c||field>=d" over one or two fields (second NULL = one). Returns text. */
+/* "(field>=a&&field<=b)||field==c||field>=d" over one or two fields (second NULL = one). Returns
+ * text. */
 const char *tidfilter_text(const struct tidfilter *filter, const char *first, const char *second,
 			   char text[TIDFILTER_TEXT_BYTES]);
 
