@@ -28,7 +28,7 @@ struct cpu_intake {
 		breaks; /* switches read; those whose switch-in never came, without a loss */
 	/* The last switch and waking, to drop what two filtered events both delivered. */
 	uint32_t prev, next, woken;
-	uint64_t switch_ns, waking_ns;
+	uint64_t waking_ns;
 	/* A switch-out's stack that came ahead of its record. */
 	uint32_t pending_tid, pending_stack;
 };

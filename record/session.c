@@ -40,7 +40,7 @@ struct session {
 	const struct session_ops *ops;
 	struct pollfd *fds;
 	uint32_t fd_count;
-	uint64_t flushed_ns, progress_ns, retuned_ns, counted_ns;
+	uint64_t flushed_ns, progress_ns, retuned_ns;
 	uint64_t refiltered_ns, refilter_cost_ns;
 	uint64_t cpu_before_ns;
 };
