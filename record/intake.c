@@ -345,7 +345,7 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 	struct dwell_perf_sample sample = { 0 };
 	uint16_t type = 0;
 
-	if (!dwell_perf_sample_decode(events_main_sample_type(&rec->events), record + 1,
+	if (!dwell_perf_sample_decode(&rec->events.layout, record + 1,
 				      record->size - (uint32_t)sizeof(*record), &sample))
 		return dwell_err_set(&rec->err, -EBADMSG,
 				     "the kernel's sample does not have the layout asked for");
