@@ -42,6 +42,13 @@ static uint64_t main_sample_type(const struct events *events)
 	return type | (events->config->callchains ? PERF_SAMPLE_CALLCHAIN : 0);
 }
 
+void events_layout_init(struct events *events)
+{
+	const struct dwell_perf_attr attr = { .sample_type = main_sample_type(events) };
+
+	dwell_perf_layout_init(&events->layout, &attr, false);
+}
+
 void event_attr_fill(const struct events *events, enum record_event event,
 		     struct perf_event_attr *attr)
 {
@@ -173,13 +180,11 @@ static void cpu_wanted(struct events *events, uint32_t cpu)
 int events_init(struct events *events, const struct record_config *config,
 		const struct record_facts *facts, struct dwell_err *err)
 {
-	struct dwell_perf_attr attr = { 0 };
 	char online[4096];
 	uint32_t wanted = 0;
 
 	*events = (struct events){ .config = config, .facts = facts };
-	attr.sample_type = main_sample_type(events);
-	dwell_perf_layout_init(&events->layout, &attr, false);
+	events_layout_init(events);
 	events->cpus = calloc(DWELL_TRACE_CPUS_MAX, sizeof(*events->cpus));
 	if (!events->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");

@@ -72,6 +72,9 @@ struct events {
 	DWELL_ARRAY(struct event_fd) fds;
 };
 
+/* How samples in the main rings are laid out, from config and facts; events_init() does it too. */
+void events_layout_init(struct events *events);
+
 /* Opens nothing yet: finds the CPUs. 0 or -errno with err set. */
 int events_init(struct events *events, const struct record_config *config,
 		const struct record_facts *facts, struct dwell_err *err);
