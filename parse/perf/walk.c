@@ -8,6 +8,7 @@
 
 enum {
 	RUN_MAX_BYTES = 1 << 30,
+	SIMPLEPERF_TYPES = 1 << 15,
 	/* Of PERF_RECORD_LOST_SAMPLES: filtered by a BPF program, which is no loss. */
 	LOST_SAMPLES_BPF = 1 << 15,
 };
@@ -132,45 +133,80 @@ static void walk_skip(struct walk *walk, uint64_t count)
 	walk->used += (uint32_t)(count < here ? count : here);
 }
 
-/* One record of perf's own. Behind some stand bytes that are not records. */
-static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
+/* Passes over a record and the bytes behind it that are not records. */
+static void walk_pass(struct walk *walk, uint32_t bytes, uint64_t extra)
 {
-	struct dwell_perf_data *data = walk->data;
-	const uint8_t *record = walk->buffer + walk->used;
-	uint64_t extra = 0;
-	uint8_t *body;
-	int rc;
-
-	if (type == DWELL_PERF_HEADER_TRACING_DATA || type == DWELL_PERF_AUXTRACE) {
-		bool tracing = type == DWELL_PERF_HEADER_TRACING_DATA;
-
-		if (bytes < RECORD_HEADER_BYTES + (tracing ? 4u : 8u))
-			return walk_stop(walk, true);
-		extra = tracing ? load_u32(record + RECORD_HEADER_BYTES, data->info.swapped)
-				: load_u64(record + RECORD_HEADER_BYTES, data->info.swapped);
-		if (tracing) {
-			rc = segment_load(data, walk->segment, walk->at + bytes, extra, &body,
-					  walk->err);
-			if (!rc) {
-				rc = tracing_data_decode(data, body, extra);
-				free(body);
-			}
-			data->info.bad_features += rc == -EINVAL;
-		} else {
-			rc = 0;
-		}
-	} else {
-		rc = user_record(data, type, record, bytes);
-		data->info.bad_records += rc == -EINVAL;
-	}
-	if (rc && rc != -EINVAL)
-		return dwell_err_sys(walk->err, rc, "cannot read '%s'", data->path);
 	walk->used += bytes;
 	walk->at += bytes;
 	if (bytes % 8)
 		walk->broken = true;
 	if (extra)
 		walk_skip(walk, extra);
+}
+
+/* Tracing data stand behind their record, whose size does not count them; simpleperf's are in it.
+ */
+static int walk_tracing(struct walk *walk, const uint8_t *record, uint32_t bytes)
+{
+	enum { AT_BYTES = 8, AT_INSIDE = 12, RECORD_BYTES = 16 };
+	struct dwell_perf_data *data = walk->data;
+	uint64_t extra;
+	uint8_t *body;
+	int rc;
+
+	if (bytes < AT_INSIDE)
+		return walk_stop(walk, true);
+	extra = load_u32(record + AT_BYTES, data->info.swapped);
+	if (bytes > RECORD_BYTES) {
+		rc = extra > bytes - AT_INSIDE
+			     ? -EINVAL
+			     : tracing_data_decode(data, record + AT_INSIDE, extra);
+		extra = 0;
+	} else {
+		rc = segment_load(data, walk->segment, walk->at + bytes, extra, &body, walk->err);
+		if (!rc) {
+			rc = tracing_data_decode(data, body, extra);
+			free(body);
+		}
+	}
+	data->info.bad_features += rc == -EINVAL;
+	walk_pass(walk, bytes, extra);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+/* One record of perf's own. Behind some stand bytes that are not records. */
+static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
+{
+	enum { AUXTRACE_MIN_BYTES = 16 };
+	struct dwell_perf_data *data = walk->data;
+	const uint8_t *record = walk->buffer + walk->used;
+	uint64_t extra = 0;
+	int rc = 0;
+
+	if (type == DWELL_PERF_HEADER_TRACING_DATA) {
+		rc = walk_tracing(walk, record, bytes);
+	} else if (type == DWELL_PERF_AUXTRACE) {
+		if (bytes < AUXTRACE_MIN_BYTES)
+			return walk_stop(walk, true);
+		extra = load_u64(record + RECORD_HEADER_BYTES, data->info.swapped);
+		walk_pass(walk, bytes, extra);
+	} else {
+		rc = user_record(data, type, record, bytes);
+		data->info.bad_records += rc == -EINVAL;
+		rc = rc == -EINVAL ? 0 : rc;
+		walk_pass(walk, bytes, 0);
+	}
+	return rc ? dwell_err_sys(walk->err, rc, "cannot read '%s'", data->path) : 0;
+}
+
+/* simpleperf's own records: sizes have 32 bits there, the upper ones in the place of misc. */
+static int walk_simpleperf(struct walk *walk, uint32_t bytes)
+{
+	if (bytes < RECORD_HEADER_BYTES)
+		return walk_stop(walk, true);
+	walk->data->info.records[0]++;
+	walk->data->info.unknown_records++;
+	walk_pass(walk, RECORD_HEADER_BYTES, bytes - RECORD_HEADER_BYTES);
 	return 0;
 }
 
@@ -186,6 +222,10 @@ static int walk_buffer(struct walk *walk)
 		uint16_t misc = load_u16(record + 4, swapped);
 		uint32_t bytes = load_u16(record + 6, swapped);
 
+		if (type >= SIMPLEPERF_TYPES) {
+			rc = walk_simpleperf(walk, (uint32_t)misc << 16 | bytes);
+			continue;
+		}
 		if (bytes < RECORD_HEADER_BYTES || (bytes % 8 && type < DWELL_PERF_USER_TYPES))
 			return walk_stop(walk, true);
 		if (bytes > walk->filled - walk->used)

@@ -67,12 +67,10 @@ static void print_tables(const struct dwell_perf_data *data)
 		printf("event %" PRIu32 " type %" PRIu32 " config %" PRIu64 " bytes %" PRIu32
 		       " sample_type 0x%" PRIx64 " %s\n",
 		       i, event->attr.type, event->attr.config, event->attr.bytes,
-		       event->attr.sample_type,
-		       dwell_printable(clean, sizeof(clean), event->name));
+		       event->attr.sample_type, dwell_printable(clean, sizeof(clean), event->name));
 	for (uint32_t i = 0; (format = dwell_perf_data_format(data, i)); i++)
 		printf("format %" PRIu32 " %s %zu\n", format->id,
-		       dwell_printable(clean, sizeof(clean), format->system),
-		       strlen(format->text));
+		       dwell_printable(clean, sizeof(clean), format->system), strlen(format->text));
 	for (uint32_t i = 0; (build_id = dwell_perf_data_build_id(data, i)); i++) {
 		printf("build_id ");
 		for (uint32_t j = 0; j < build_id->bytes; j++)
@@ -82,7 +80,8 @@ static void print_tables(const struct dwell_perf_data *data)
 	}
 }
 
-/* Reads all records: counts what came by type, and what was not in order or could not be decoded. */
+/* Reads all records: counts what came by type, and what was not in order or could not be decoded.
+ */
 static int read_records(struct dwell_perf_data *data, uint64_t given[DWELL_PERF_USER_TYPES],
 			uint64_t *ret_backward, uint64_t *ret_undecoded, struct dwell_err *err)
 {
@@ -175,8 +174,8 @@ int main(int argc, char **argv)
 		return DWELL_EXIT_FAILED;
 	if (strcmp(path, "-"))
 		fd = open(inside, O_RDONLY | O_CLOEXEC);
-	rc = fd < 0 ? dwell_err_sys(&err, -errno, "cannot open '%s'", inside) :
-		      run(fd, path, is_directory, timed, &err);
+	rc = fd < 0 ? dwell_err_sys(&err, -errno, "cannot open '%s'", inside)
+		    : run(fd, path, is_directory, timed, &err);
 	if (fd > STDIN_FILENO)
 		close(fd);
 	free(inside);
