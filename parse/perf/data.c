@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A perf.data becomes its description and its kernel records in time order: opening runs pass one
- * over every segment, next() (merge.c) is pass two. */
+ * over every segment, next() (order.c) is pass two. */
 #include "parse/perf/data.h"
 
 #include <errno.h>
@@ -32,9 +32,9 @@ static int data_finish(struct dwell_perf_data *data, struct dwell_err *err)
 		return dwell_err_set(err, -EINVAL, "'%s' describes no event", data->path);
 	if (data->info.start_ns > data->info.end_ns)
 		data->info.start_ns = data->info.end_ns;
-	rc = events_finish(data);
+	rc = event_table_finish(data);
 	if (!rc)
-		rc = merge_new(data);
+		rc = order_new(data);
 	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", data->path) : 0;
 }
 
@@ -76,9 +76,9 @@ void dwell_perf_data_free(struct dwell_perf_data *data)
 	if (!data)
 		return;
 	info = &data->info;
-	merge_free(data->merge);
+	order_free(data->order);
 	segments_release(data);
-	events_release(data);
+	event_table_release(data);
 	formats_release(data);
 	build_ids_release(data);
 	dwell_array_release(&data->runs);
