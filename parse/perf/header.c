@@ -142,7 +142,8 @@ static int feature_read(struct dwell_perf_data *data, uint32_t bit, struct secti
 		data->info.unknown_features++;
 		return 0;
 	}
-	if (!feature_is_needed(bit))
+	/* One that could not be written when the recording ended is empty. */
+	if (!feature_is_needed(bit) || !section.bytes)
 		return 0;
 	rc = segment_load(data, 0, section.offset, section.bytes, &body, err);
 	if (!rc) {
