@@ -14,6 +14,7 @@
 static int data_index(struct dwell_perf_data *data, struct dwell_err *err)
 {
 	uint64_t offset, end;
+	uint32_t files;
 	bool pipe;
 	int rc = header_read(data, &offset, &end, &pipe, err);
 
@@ -21,7 +22,11 @@ static int data_index(struct dwell_perf_data *data, struct dwell_err *err)
 		return rc;
 	if (pipe)
 		data->info.form = "pipe";
-	return walk_segment(data, 0, offset, end, err);
+	files = data->segments.count;
+	rc = walk_segment(data, 0, offset, end, err);
+	for (uint32_t i = 1; !rc && i < files; i++)
+		rc = walk_segment(data, i, 0, data->segments.data[i].bytes, err);
+	return rc;
 }
 
 static int data_finish(struct dwell_perf_data *data, struct dwell_err *err)
@@ -56,6 +61,8 @@ int dwell_perf_data_open(int fd, const char *path, bool is_directory, const uint
 		goto fail;
 	}
 	rc = segments_add_input(data, fd, head, head_bytes, err);
+	if (!rc && is_directory)
+		rc = directory_add(data, err);
 	if (!rc)
 		rc = data_index(data, err);
 	if (!rc)

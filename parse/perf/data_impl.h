@@ -85,6 +85,7 @@ struct dwell_perf_data {
 /* Adds the input: itself when it can be positioned, else a spooled copy of it. */
 int segments_add_input(struct dwell_perf_data *data, int fd, const uint8_t *head,
 		       uint32_t head_bytes, struct dwell_err *err);
+int segments_add(struct dwell_perf_data *data, int fd, bool owned, uint64_t bytes);
 /* Adds an empty spool; its index is ret_segment. */
 int segments_add_spool(struct dwell_perf_data *data, uint32_t *ret_segment, struct dwell_err *err);
 /* Appends to a spool. */
@@ -99,6 +100,11 @@ int64_t segment_read(const struct dwell_perf_data *data, uint32_t segment, uint6
 int segment_load(const struct dwell_perf_data *data, uint32_t segment, uint64_t offset,
 		 uint64_t count, uint8_t **ret_bytes, struct dwell_err *err);
 void segments_release(struct dwell_perf_data *data);
+
+/* ---- directory.c */
+
+/* Adds what stands beside the input in its directory: data.N, and kcore_dir to the info. */
+int directory_add(struct dwell_perf_data *data, struct dwell_err *err);
 
 /* ---- event.c */
 
