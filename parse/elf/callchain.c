@@ -28,6 +28,7 @@ struct dwell_callchains {
 	void *user;
 	struct cache_slot *cache;
 	uint64_t seed;
+	uint64_t epoch; /* of what kernel addresses mean */
 	uint32_t max_stack;
 	uint32_t truncated_frame, unknown_frame;
 	struct dwell_callchain_stats stats;
@@ -71,7 +72,7 @@ void dwell_callchains_free(struct dwell_callchains *chains)
 
 void dwell_callchains_forget(struct dwell_callchains *chains)
 {
-	memset(chains->cache, 0, CACHE_SLOTS * sizeof(*chains->cache));
+	chains->epoch++;
 }
 
 /* A chain on its way from addresses to frames, leaf first. */
@@ -194,8 +195,9 @@ int dwell_callchain_stack(struct dwell_callchains *chains, int32_t pid, const ui
 {
 	uint64_t generation = pid > 0 ? dwell_addrspaces_generation(chains->spaces, pid) : 0;
 	uint64_t key = generation << 2 | (uint64_t)(pid > 0) << 1 | part;
+	uint64_t kind = chains->epoch << 32 | root_frame;
 	uint64_t hash =
-		dwell_hash_words(chain, count, chains->seed ^ key ^ (uint64_t)root_frame << 40) | 1;
+		dwell_hash_words(chain, count, chains->seed ^ key ^ dwell_hash_u64(kind)) | 1;
 	struct cache_slot *set = &chains->cache[(hash >> 32) & (CACHE_SLOTS - CACHE_WAYS)];
 	int rc;
 
