@@ -78,7 +78,7 @@ void dwell_perf_data_free(struct dwell_perf_data *data)
 	info = &data->info;
 	merge_free(data->merge);
 	segments_release(data);
-	events_release(data);
+	perf_events_release(data);
 	formats_release(data);
 	build_ids_release(data);
 	dwell_array_release(&data->runs);

@@ -108,7 +108,7 @@ int events_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event);
 int events_set_name(struct dwell_perf_data *data, uint32_t event, const char *name);
 /* Names those without one: by the tracepoint formats, else by their attr. */
 int events_finish(struct dwell_perf_data *data);
-void events_release(struct dwell_perf_data *data);
+void perf_events_release(struct dwell_perf_data *data);
 
 /* The event of an id: its index, or -1 when nobody knows the id. */
 static inline int64_t events_find(const struct dwell_perf_data *data, uint64_t id)

@@ -124,7 +124,7 @@ int events_finish(struct dwell_perf_data *data)
 	return rc;
 }
 
-void events_release(struct dwell_perf_data *data)
+void perf_events_release(struct dwell_perf_data *data)
 {
 	for (uint32_t i = 0; i < data->events.count; i++)
 		free(data->events.data[i].name);
