@@ -414,6 +414,22 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 	return 0;
 }
 
+int dwell_profile_add_weight(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
+			     uint32_t stack, uint64_t weight)
+{
+	struct dwell_row key = { .stack = stack }, *row;
+	int rc = profile_group(profile, thread, comm,
+			       dwell_threads_get(profile->threads, thread)->cgroup, &key.group);
+
+	if (!rc)
+		rc = profile_row(profile, &key, &row);
+	if (rc)
+		return rc;
+	row->ns += weight;
+	row->count++;
+	return 0;
+}
+
 int dwell_profile_end_thread(struct dwell_profile *profile, uint32_t thread)
 {
 	return thread < profile->heads.count ? shares_retire(profile, &profile->heads.data[thread])
