@@ -269,6 +269,7 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 		       const struct dwell_analysis_options *options, struct dwell_analysis *ret,
 		       struct dwell_err *err)
 {
+	struct dwell_analysis_options early = *options;
 	struct dwell_filter resolved = *filter;
 	const struct dwell_event *event;
 	struct dwell_tables tables;
@@ -286,8 +287,10 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 	if (!rc)
 		rc = dwell_analysis_begin(ret, &tables, dwell_source_info(ret->source), &resolved,
 					  options, err);
-	if (!rc)
-		rc = dwell_analysis_allows(ret, options, err);
+	if (!rc) { /* a clock may still show up */
+		early.needs &= ~(unsigned)DWELL_NEED_TIME;
+		rc = dwell_analysis_allows(ret, &early, err);
+	}
 	while (!rc) {
 		rc = dwell_source_next(ret->source, &event, err);
 		if (rc <= 0)

@@ -134,7 +134,7 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
 		     cpus);
 	}
-	if (!health->asked_count && !health->has_switches)
+	if (!health->asked_count && (!health->has_switches || health->no_switches_reason))
 		warn_no_switches(health, fn, user);
 }
 
