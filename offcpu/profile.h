@@ -58,7 +58,8 @@ int dwell_profile_end_thread(struct dwell_profile *profile, uint32_t thread);
 int dwell_profile_add_weight(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
 			     uint32_t stack, uint64_t weight);
 
-/* Spreads the on-CPU time of threads still alive. Call once, before rows are read. */
+/* Spreads the on-CPU time of threads still alive, turns weights into rows. Call once, before rows
+ * are read. */
 int dwell_profile_finish(struct dwell_profile *profile);
 
 uint32_t dwell_profile_count(const struct dwell_profile *profile);
