@@ -36,14 +36,17 @@ uint32_t dwell_event_index_find(struct dwell_event_index *index, struct dwell_so
 	case DWELL_EVENT_SAMPLE:
 		return event->u.sample.event;
 	case DWELL_EVENT_SWITCH:
-		index_follow(index, source);
+		if (!index->sched_switch)
+			index_follow(index, source);
 		return index->sched_switch - 1; /* 0 becomes DWELL_EVENT_UNLISTED */
 	case DWELL_EVENT_WAKING:
-		index_follow(index, source);
+		if (!index->sched_waking)
+			index_follow(index, source);
 		waking = index->sched_waking ? index->sched_waking : index->sched_wakeup;
 		return waking - 1;
 	case DWELL_EVENT_WAKEUP_NEW:
-		index_follow(index, source);
+		if (!index->sched_wakeup_new)
+			index_follow(index, source);
 		return index->sched_wakeup_new - 1;
 	}
 	return DWELL_EVENT_UNLISTED;

@@ -161,16 +161,34 @@ static bool spreads_time(const struct dwell_analysis *analysis, const struct dwe
 	return desc->is_clock && desc->name == analysis->choice.name;
 }
 
-int analysis_thread_name(struct dwell_analysis *analysis, uint32_t index)
+/* Gives a thread its name when it is met first. */
+static int thread_meet(struct dwell_analysis *analysis, uint32_t index)
 {
 	struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
+	uint32_t met = analysis->met.count;
 	char name[16] = "swapper";
 
-	if (thread->comm || index >= dwell_threads_count(analysis->tables.threads))
+	if (index >= dwell_threads_count(analysis->tables.threads))
+		return 0;
+	if (index >= met) {
+		if (dwell_array_reserve(&analysis->met, (uint64_t)index + 1))
+			return -ENOMEM;
+		memset(analysis->met.data + met, 0, index + 1 - met);
+		analysis->met.count = index + 1;
+	}
+	analysis->met.data[index] = true;
+	if (thread->comm)
 		return 0;
 	if (index != DWELL_THREAD_IDLE)
 		snprintf(name, sizeof(name), ":%d", thread->tid);
 	return dwell_strings_add(analysis->tables.strings, name, strlen(name), &thread->comm);
+}
+
+int analysis_thread_name(struct dwell_analysis *analysis, uint32_t index)
+{
+	if (index < analysis->met.count && analysis->met.data[index])
+		return 0;
+	return thread_meet(analysis, index);
 }
 
 int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_event *event,
@@ -308,6 +326,7 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 	dwell_profile_free(analysis->profile);
 	dwell_array_release(&analysis->books);
 	dwell_array_release(&analysis->event_counts);
+	dwell_array_release(&analysis->met);
 	if (analysis->source)
 		dwell_source_close(analysis->source);
 	memset(analysis, 0, sizeof(*analysis));

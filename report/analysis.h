@@ -60,10 +60,11 @@ struct dwell_analysis {
 	struct dwell_event_index index;
 	DWELL_ARRAY(uint64_t) event_counts; /* by entry of the event table: how many were read */
 	struct event_choice choice;	    /* without source: nothing is chosen */
-	bool counting;	/* rows are sums of the chosen event's weights, not of time */
-	bool implied;	/* nobody asked for that: there is nothing else */
-	bool unusable;	/* it failed for what the command line asked: exit status 2 */
-	uint64_t total; /* while counting: of all rows */
+	bool counting;	       /* rows are sums of the chosen event's weights, not of time */
+	bool implied;	       /* nobody asked for that: there is nothing else */
+	bool unusable;	       /* it failed for what the command line asked: exit status 2 */
+	uint64_t total;	       /* while counting: of all rows */
+	DWELL_ARRAY(bool) met; /* by thread index: has it been named? */
 	DWELL_ARRAY(struct dwell_books) books; /* by thread index */
 	uint64_t total_ns;		       /* of all books: so no sum of rows overflows */
 	uint64_t window_ns;		       /* the part looked at */

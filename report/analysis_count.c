@@ -19,21 +19,6 @@ void analysis_count_begin(struct dwell_analysis *analysis,
 	analysis->counting = options->count || analysis->implied;
 }
 
-static int note_event(struct dwell_analysis *analysis, uint32_t entry)
-{
-	uint32_t have = analysis->event_counts.count;
-
-	if (entry >= have) {
-		if (dwell_array_reserve(&analysis->event_counts, (uint64_t)entry + 1))
-			return -ENOMEM;
-		memset(analysis->event_counts.data + have, 0,
-		       (size_t)(entry + 1 - have) * sizeof(*analysis->event_counts.data));
-		analysis->event_counts.count = entry + 1;
-	}
-	analysis->event_counts.data[entry]++;
-	return 0;
-}
-
 /* Another event is chosen, or a clock was found: rows and books start anew. */
 static int start_anew(struct dwell_analysis *analysis)
 {
@@ -89,21 +74,39 @@ static int add_weight(struct dwell_analysis *analysis, const struct dwell_event 
 	return dwell_profile_add_weight(analysis->profile, thread, comm, event->stack, weight);
 }
 
+/* Takes in what the table has up to entry, which was not seen before. 0, 1 when there is no such
+ * entry, or -ENOMEM. */
+static int table_reach(struct dwell_analysis *analysis, uint32_t entry)
+{
+	uint32_t have = analysis->event_counts.count;
+
+	if (!dwell_source_event_desc(analysis->source, entry))
+		return 1;
+	if (dwell_array_reserve(&analysis->event_counts, (uint64_t)entry + 1))
+		return -ENOMEM;
+	memset(analysis->event_counts.data + have, 0,
+	       (size_t)(entry + 1 - have) * sizeof(*analysis->event_counts.data));
+	analysis->event_counts.count = entry + 1;
+	return event_choice_follow(&analysis->choice, analysis->source) ? start_anew(analysis) : 0;
+}
+
 int analysis_count_feed(struct dwell_analysis *analysis, const struct dwell_event *event)
 {
 	uint32_t entry = dwell_event_index_find(&analysis->index, analysis->source, event);
-	const struct dwell_event_desc *desc = dwell_source_event_desc(analysis->source, entry);
-	int rc;
+	const struct dwell_event_desc *desc;
 
-	if (!desc)
+	if (entry >= analysis->event_counts.count) {
+		int rc = table_reach(analysis, entry);
+
+		if (rc)
+			return rc < 0 ? rc : 0;
+	}
+	analysis->event_counts.data[entry]++;
+	if (!analysis->counting)
 		return 0;
-	rc = note_event(analysis, entry);
-	if (!rc && entry >= analysis->choice.seen &&
-	    event_choice_follow(&analysis->choice, analysis->source))
-		rc = start_anew(analysis);
-	if (rc || !analysis->counting || desc->name != analysis->choice.name ||
-	    !analysis->choice.rank)
-		return rc;
+	desc = dwell_source_event_desc(analysis->source, entry);
+	if (desc->name != analysis->choice.name)
+		return 0;
 	return add_weight(analysis, event, weight_of(analysis, desc, event));
 }
 

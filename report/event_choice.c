@@ -10,12 +10,23 @@
 enum { RANK_GLOB = 1, RANK_SHORT, RANK_WHOLE };
 enum { RANK_DUMMY = 1, RANK_ANY, RANK_CLOCK };
 
+/* Is wanted the name without "sched:" in front, or without modifiers behind, as in "cycles:P"? */
+static bool is_short_for(const char *wanted, const char *name)
+{
+	const char *system = "sched:";
+	size_t bytes = strlen(wanted);
+
+	if (!strncmp(name, system, strlen(system)) && !strcmp(name + strlen(system), wanted))
+		return true;
+	if (strncmp(name, wanted, bytes) || name[bytes] != ':' || !name[bytes + 1])
+		return false;
+	return !name[bytes + 1 + strspn(name + bytes + 1, "ukhGHpPSDIWeb")];
+}
+
 /* How well an entry fits, 0 = not at all. */
 static unsigned rank_of(const struct event_choice *choice, const struct dwell_event_desc *desc,
 			const char *name)
 {
-	const char *system = "sched:";
-
 	if (!choice->wanted) {
 		if (desc->is_clock)
 			return RANK_CLOCK;
@@ -23,8 +34,7 @@ static unsigned rank_of(const struct event_choice *choice, const struct dwell_ev
 	}
 	if (!strcmp(name, choice->wanted))
 		return RANK_WHOLE;
-	if (!strncmp(name, system, strlen(system)) &&
-	    !strcmp(name + strlen(system), choice->wanted))
+	if (is_short_for(choice->wanted, name))
 		return RANK_SHORT;
 	return fnmatch(choice->wanted, name, 0) ? 0 : RANK_GLOB;
 }

@@ -137,6 +137,48 @@ static void test_refused(void **state)
 	assert_refused(&c, &(struct dwell_analysis_options){ .count = true }, true, "no events");
 }
 
+/* A name without what perf puts around it; a whole name wins over that, a glob never does. */
+static void test_short_names(void **state)
+{
+	static const struct {
+		const char *names[2], *wanted, *expected;
+	} cases[] = {
+		{ { "cycles:ppp", "instructions:u" }, "cycles", "t;a 1\n" },
+		{ { "cycles:P", "instructions:u" }, "instructions", "t;b 1\n" },
+		{ { "cycles:P", "cycles" }, "cycles", "t;b 1\n" },
+		{ { "cycles:u", "cycles:k" }, "cycles:k", "t;b 1\n" },
+		{ { "sched:sched_process_exit", "x:sched_process_exit" },
+		  "sched_process_exit",
+		  "t;a 1\n" },
+		{ { "irq:softirq_entry", "irq" }, "irq", "t;b 1\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dwell_analysis_options options = { .count = true, .event = cases[i].wanted };
+		struct counting c;
+		uint32_t thread;
+
+		counting_init(&c);
+		thread = synth_thread(&c.s, 1, 1, "t");
+		for (int at = 0; at < 2; at++)
+			counting_sample(&c, counting_event(&c, cases[i].names[at], false), thread,
+					at ? "b" : "a", 1);
+		assert_counted(&c, &options, cases[i].expected);
+	}
+	for (int turn = 0; turn < 2; turn++) {
+		struct dwell_analysis_options options = { .count = true,
+							  .event = turn ? "softirq_entry"
+									: "cycles" };
+		struct counting c;
+
+		counting_init(&c);
+		counting_event(&c, turn ? "irq:softirq_entry" : "cycles:u", false);
+		counting_event(&c, "cycles:k", false);
+		assert_refused(&c, &options, true, turn ? "no event" : "fits several");
+	}
+}
+
 /* Entries of one name, as a hybrid machine has them, are one event. */
 static void test_same_name(void **state)
 {
@@ -330,15 +372,11 @@ static void test_groups_and_filters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_same_name),
-		cmocka_unit_test(test_scheduler_events),
-		cmocka_unit_test(test_event_counts),
-		cmocka_unit_test(test_implied),
-		cmocka_unit_test(test_reason),
-		cmocka_unit_test(test_table_grows),
-		cmocka_unit_test(test_groups_and_filters),
+		cmocka_unit_test(test_weights),		 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_short_names),	 cmocka_unit_test(test_same_name),
+		cmocka_unit_test(test_scheduler_events), cmocka_unit_test(test_event_counts),
+		cmocka_unit_test(test_implied),		 cmocka_unit_test(test_reason),
+		cmocka_unit_test(test_table_grows),	 cmocka_unit_test(test_groups_and_filters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
