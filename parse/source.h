@@ -43,8 +43,8 @@ struct dwell_source_info {
 	bool all_threads;	 /* the whole system was observed: per-CPU books can balance */
 	bool has_switches;	 /* there are scheduler events: off-CPU time can be told */
 	bool has_wakings;	 /* wakers were recorded: runnable (woken) can be told */
-	/* NULL, or why off-CPU time cannot be told although there are scheduler events: a sentence
-	 * with what would work. */
+	/* There are scheduler events, but off-CPU time cannot be told from them (has_switches is
+	 * false): one sentence, why, and which command records what can. Else NULL. */
 	const char *no_switches_reason;
 	bool finished;		  /* (end) the recorder closed the file itself */
 	bool damaged;		  /* (end) reading stopped at bytes that cannot be right */
