@@ -5,10 +5,10 @@
 set -u
 
 apt='pkg-config libelf-dev libdw-dev libtraceevent-dev libjson-c-dev libzstd-dev zlib1g-dev
-	libiberty-dev libcmocka-dev'
+	liblzma-dev libiberty-dev libcmocka-dev'
 dnf='pkgconf-pkg-config elfutils-libelf-devel elfutils-devel libtraceevent-devel json-c-devel
-	libzstd-devel zlib-devel binutils-devel libcmocka-devel'
-pacman='pkgconf libelf libtraceevent json-c zstd zlib binutils cmocka'
+	libzstd-devel zlib-devel xz-devel binutils-devel libcmocka-devel'
+pacman='pkgconf libelf libtraceevent json-c zstd zlib xz binutils cmocka'
 
 # Whether a program that needs every library compiles and links: true on any distribution, however
 # the packages are called there.
@@ -17,7 +17,7 @@ all_present()
 	command -v pkg-config >/dev/null || return 1
 	# shellcheck disable=SC2046 # several flags are several words
 	"${CC:-cc}" -x c -o /dev/null $(pkg-config --cflags libtraceevent 2>/dev/null) - \
-		-ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lcmocka 2>/dev/null <<-EOF
+		-ltraceevent -lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lcmocka 2>/dev/null <<-EOF
 		#include <stdarg.h>
 		#include <stddef.h>
 		#include <stdint.h>
@@ -28,6 +28,7 @@ all_present()
 		#include <gelf.h>
 		#include <json-c/json.h>
 		#include <libiberty/demangle.h>
+		#include <lzma.h>
 		#include <zlib.h>
 		#include <zstd.h>
 		int main(void) { return 0; }
@@ -63,7 +64,7 @@ elif command -v pacman >/dev/null; then
 	as_root pacman -S --noconfirm --needed $pacman
 else
 	echo 'deps: no apt-get, dnf or pacman here. Install pkg-config and, with headers: libelf,'
-	echo 'deps: libdw (elfutils), libtraceevent, json-c, zstd, zlib, libiberty (binutils), cmocka.'
+	echo 'deps: libdw (elfutils), libtraceevent, json-c, zstd, zlib, liblzma (xz), libiberty (binutils), cmocka.'
 	exit 3
 fi || exit 3
 if ! all_present; then
