@@ -23,7 +23,7 @@ static const struct dwell_opt opts_table[] = {
 	{ "stacks", 'g', NULL, "print frames below each event, innermost first" },
 	{ "symbols", 0, NULL, "resolve the names of frames; implies --stacks" },
 	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },
-	{ "kallsyms", 0, "FILE", "names of the recorded kernel, as its /proc/kallsyms" },
+	{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },
 	{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },
 	{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },
 	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
