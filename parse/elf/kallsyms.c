@@ -30,6 +30,7 @@ struct dwell_kallsyms {
 	struct dwell_strings *modules; /* names; 0 = the image */
 	DWELL_ARRAY(uint64_t) bases;   /* by module: its lowest function; of the image: _text */
 	uint64_t text_start;
+	uint32_t last_module; /* of the line before, while reading */
 	bool hidden;
 };
 
@@ -44,15 +45,18 @@ void dwell_kallsyms_free(struct dwell_kallsyms *syms)
 	free(syms);
 }
 
-/* The id of a module, with its base lowered to start. */
+/* The id of a module, with its base lowered to start. Lines of one module stand together. */
 static int module_add(struct dwell_kallsyms *syms, const char *name, uint64_t start,
 		      uint32_t *ret_module)
 {
-	uint32_t module;
+	uint32_t module = syms->last_module;
 
-	if (dwell_strings_add(syms->modules, name, strlen(name), &module) ||
-	    dwell_array_reserve(&syms->bases, (uint64_t)module + 1))
+	if (strcmp(name, dwell_strings_get(syms->modules, module)) != 0 &&
+	    dwell_strings_add(syms->modules, name, strlen(name), &module))
 		return -ENOMEM;
+	if (dwell_array_reserve(&syms->bases, (uint64_t)module + 1))
+		return -ENOMEM;
+	syms->last_module = module;
 	while (syms->bases.count <= module)
 		syms->bases.data[syms->bases.count++] = UINT64_MAX;
 	if (start < syms->bases.data[module])
@@ -248,6 +252,18 @@ int dwell_kallsyms_read(const char *path, struct dwell_kallsyms **ret_syms, stru
 	if (!rc)
 		rc = text_parse(text, bytes, ret_syms);
 	return rc ? dwell_err_sys(err, rc, "cannot read kernel symbols from '%s'", path) : 0;
+}
+
+bool dwell_kallsyms_module(const struct dwell_kallsyms *syms, const char *module,
+			   uint64_t *ret_base)
+{
+	for (uint32_t i = 1; i < syms->bases.count; i++) {
+		if (strcmp(dwell_strings_get(syms->modules, i), module) != 0)
+			continue;
+		*ret_base = syms->bases.data[i];
+		return true;
+	}
+	return false;
 }
 
 bool dwell_kallsyms_hidden(const struct dwell_kallsyms *syms)
