@@ -48,7 +48,6 @@ done <<-EOF
 	libdw:elfutils/|dwarf\.h:parse/elf/
 	json-c:json-c/|json\.h:report/
 	zstd:zstd\.h:lib/|parse/|record/
-	zlib:zlib\.h:parse/elf/
 	lzma:lzma\.h:parse/elf/
 	libiberty:libiberty/|demangle\.h:parse/elf/
 EOF

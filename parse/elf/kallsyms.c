@@ -131,8 +131,9 @@ static int line_parse(struct dwell_kallsyms *syms, char *line, bool *ret_any)
 	type = line[1];
 	if (type != 't' && type != 'T' && type != 'w' && type != 'W')
 		return 0;
-	name = line + 3;
-	line = name + strcspn(name, " \t");
+	name = line = line + 3;
+	while (*line && *line != ' ' && *line != '\t')
+		line++;
 	if (*line) {
 		*line++ = '\0';
 		line += strspn(line, " \t");
@@ -155,16 +156,18 @@ static struct alias function_alias(const struct function *f, const char *text)
 			       .weak = f->type == 'w' || f->type == 'W' };
 }
 
-static int function_compare(const void *left, const void *right, void *text)
+static int function_compare(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
-	struct alias first, second;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	first = function_alias(a, text);
-	second = function_alias(b, text);
-	return alias_compare(&first, &second);
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool function_better(const struct function *a, const struct function *b, const char *text)
+{
+	const struct alias first = function_alias(a, text), second = function_alias(b, text);
+
+	return alias_compare(&first, &second) < 0;
 }
 
 /* Sorts, unless the kernel did, and keeps the best name of each address. */
@@ -174,14 +177,17 @@ static void functions_finish(struct dwell_kallsyms *syms)
 	uint32_t count = syms->functions.count, kept = 0;
 
 	for (uint32_t i = 1; i < count; i++) {
-		if (function_compare(&all[i - 1], &all[i], syms->text) > 0) {
-			qsort_r(all, count, sizeof(*all), function_compare, syms->text);
+		if (all[i - 1].start > all[i].start) {
+			qsort(all, count, sizeof(*all), function_compare);
 			break;
 		}
 	}
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		if (!kept || all[kept - 1].start != all[i].start)
 			all[kept++] = all[i];
+		else if (function_better(&all[i], &all[kept - 1], syms->text))
+			all[kept - 1] = all[i];
+	}
 	syms->functions.count = kept;
 }
 

@@ -61,10 +61,10 @@ enum dwell_symbol_status {
  *   the recording is of this boot: same host, release and address of _text, made since the start.
  * - Modules: by name in kallsyms if given, else in kcore_dir; then in /proc/kallsyms if the module
  *   loaded here has the recorded build id (or, without one, if the recording is of this boot); else
- *   the .ko file (plain, .xz or .gz) with the build id: by its path, in the cache, by name in
+ *   the .ko file (plain or .xz) with the build id: by its path, in the cache, by name in
  *   modules.dep of the release, or its debug file. Offsets count from the page of the first
  *   function in kallsyms where no file "modules" beside that tells the start, and from the first
- *   code section in .ko files. Modules packed with zstd are not read. */
+ *   code section in .ko files. Modules packed with gzip or zstd are not read. */
 struct dwell_symbols; /* opaque */
 
 /* Strings are copied. */

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* What goes in and comes out at most. `xz -9` takes 65 MiB of memory to unpack. */
 enum { BYTES_MAX = 64 << 20, MEMORY_MAX = 128 << 20, FIRST_BYTES = 64 << 10 };
@@ -58,41 +57,14 @@ static int xz_unpack(const uint8_t *bytes, size_t count, struct buffer *out)
 	return rc ? rc : state == LZMA_STREAM_END ? 0 : -ENOEXEC;
 }
 
-static int gzip_unpack(const uint8_t *bytes, size_t count, struct buffer *out)
-{
-	z_stream stream = { 0 };
-	int state = inflateInit2(&stream, 16 + MAX_WBITS), rc = 0;
-
-	if (state != Z_OK)
-		return -ENOMEM;
-	stream.next_in = (uint8_t *)(uintptr_t)bytes;
-	stream.avail_in = (uInt)count;
-	while (!rc && state == Z_OK) {
-		if (out->used == out->room)
-			rc = buffer_grow(out);
-		if (rc)
-			break;
-		stream.next_out = out->bytes + out->used;
-		stream.avail_out = (uInt)(out->room - out->used);
-		state = inflate(&stream, Z_NO_FLUSH);
-		out->used = out->room - stream.avail_out;
-	}
-	inflateEnd(&stream);
-	return rc ? rc : state == Z_STREAM_END ? 0 : -ENOEXEC;
-}
-
 int unpack_bytes(const void *bytes, size_t count, void **ret_bytes, size_t *ret_count)
 {
-	static const uint8_t xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0 }, gzip[] = { 0x1f, 0x8b };
 	struct buffer out = { 0 };
-	int rc = -ENOEXEC;
+	int rc;
 
 	if (count > BYTES_MAX)
 		return -EFBIG;
-	if (count > sizeof(xz) && memcmp(bytes, xz, sizeof(xz)) == 0)
-		rc = xz_unpack(bytes, count, &out);
-	else if (count > sizeof(gzip) && memcmp(bytes, gzip, sizeof(gzip)) == 0)
-		rc = gzip_unpack(bytes, count, &out);
+	rc = xz_unpack(bytes, count, &out);
 	if (rc || !out.used) {
 		free(out.bytes);
 		return rc ? rc : -ENOEXEC;
@@ -104,7 +76,8 @@ int unpack_bytes(const void *bytes, size_t count, void **ret_bytes, size_t *ret_
 
 int unpack_file(int fd, void **ret_bytes, size_t *ret_count)
 {
-	uint8_t head[8];
+	static const uint8_t magic[] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+	uint8_t head[sizeof(magic)];
 	struct stat st;
 	void *bytes;
 	ssize_t n;
@@ -112,7 +85,7 @@ int unpack_file(int fd, void **ret_bytes, size_t *ret_count)
 
 	/* Most files that are no ELF files are no archives either: not read whole. */
 	if (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-	    (head[0] != 0xfd && head[0] != 0x1f) || fstat(fd, &st))
+	    memcmp(head, magic, sizeof(head)) != 0 || fstat(fd, &st))
 		return -ENOEXEC;
 	if (st.st_size > BYTES_MAX)
 		return -EFBIG;

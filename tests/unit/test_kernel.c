@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <lzma.h>
-#include <zlib.h>
 
 #include "parse/elf/kernel.h"
 #include "tests/unit/elfmake.h"
@@ -438,21 +437,6 @@ static void modules(void **state)
 	assert_kernel(f, 0x120, NULL);
 }
 
-static void gzip_module(void **state)
-{
-	struct fixture *f = *state;
-	static struct elfmake make;
-	gzFile file;
-
-	module_make(&make, EM_X86_64, 0x22);
-	text_write(f, "lib/m.ko.gz", "");
-	file = gzopen(below(f, "lib/m.ko.gz"), "w");
-	assert_int_equal(gzwrite(file, make.bytes, (unsigned)make.used), make.used);
-	gzclose(file);
-	assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "/lib/m.ko.gz"), DWELL_SYMBOL_OK);
-	assert_kernel(f, 0x20, "hot");
-}
-
 /* A module that is loaded here with the recorded build id is the same one, wherever it is now. */
 static void loaded_modules(void **state)
 {
@@ -519,7 +503,7 @@ int main(void)
 		TEST(cached_kallsyms),
 		TEST(images),
 		TEST(modules),
-		TEST(gzip_module),
+
 		TEST(loaded_modules),
 		cmocka_unit_test(module_names),
 		cmocka_unit_test(damaged_notes),
