@@ -67,6 +67,7 @@ static void build_counters(struct counting *c)
 
 	counting_init(c);
 	counting_event(c, "cyc\033les", false);
+	c->source->events.data[0].period = 250000;
 	counting_event(c, "page-faults", false);
 	web = synth_thread(&c->s, 40, 41, "web");
 	for (int i = 0; i < 6; i++)
@@ -109,7 +110,7 @@ static void test_counters_text(void **state)
 		"  12%  :50      serve < main                  1\n"
 		"  12%  swapper  do_idle                       1\n"
 		"\n"
-		"lost 0, coverage not known, perf.data\n"
+		"lost 0, coverage not known, sampled every 250,000, perf.data\n"
 		"events: cyc?les 8, page-faults 1\n"
 		"! no clock and no scheduler events: samples of 'cyc?les' are counted, not time\n"
 		"more: dwell report threads perf.data, dwell fold perf.data\n");
