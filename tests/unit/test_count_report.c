@@ -154,6 +154,48 @@ static void test_clock_text(void **state)
 		       "! sched_switch was sampled by frequency; record with -c 1\n");
 }
 
+static void print_line(void *user, const char *text)
+{
+	fprintf(user, "%s\n", text);
+}
+
+static void test_warnings(void **state)
+{
+	static const struct {
+		struct dwell_health health;
+		const char *expected;
+	} cases[] = {
+		{ { .counted = "cpu-clock" },
+		  "no periods and no scheduler events: samples of 'cpu-clock' are counted, not "
+		  "time\n" },
+		{ { .counted = "cycles", .no_switches_reason = "half told" },
+		  "half told\n"
+		  "no clock and no usable scheduler events: samples of 'cycles' are counted, not "
+		  "time\n" },
+		{ { .no_switches_reason = "half told" }, "half told\n" },
+		{ { .no_switches_reason = "half told", .has_switches = true, .has_wakings = true },
+		  "half told\n" },
+		/* Who asks for an event's samples misses nothing. */
+		{ { .asked_count = true, .counted = "cycles" }, "" },
+		{ { .asked_count = true, .counted = "cycles", .has_switches = true }, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dwell_health health = cases[i].health;
+		char *text;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		assert_non_null(out);
+		health.finished = true;
+		dwell_health_warnings(&health, print_line, out);
+		fclose(out);
+		assert_string_equal(text, cases[i].expected);
+		free(text);
+	}
+}
+
 static struct json_object *parsed(struct counting *c, enum form form)
 {
 	char *text = print(c, form);
@@ -224,9 +266,8 @@ static void test_clock_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters_text),
-		cmocka_unit_test(test_clock_text),
-		cmocka_unit_test(test_counters_json),
+		cmocka_unit_test(test_counters_text), cmocka_unit_test(test_clock_text),
+		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_counters_json),
 		cmocka_unit_test(test_clock_json),
 	};
 
