@@ -109,8 +109,10 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 		warn(fn, user, "%s", health->no_switches_reason);
 	if (health->counted) {
 		dwell_text_clean(name, sizeof(name), health->counted, "?");
+		/* A clock whose samples have no periods, as in some texts, is none. */
 		warn(fn, user,
-		     "no clock and no %sscheduler events: samples of '%s' are counted, not time",
+		     "no %s and no %sscheduler events: samples of '%s' are counted, not time",
+		     strstr(name, "clock") ? "periods" : "clock",
 		     health->no_switches_reason ? "usable " : "", name);
 	} else if (!health->no_switches_reason) {
 		warn(fn, user,
