@@ -28,12 +28,10 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 	-Wpointer-arith -Wundef -Wno-sign-compare $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. $(WARN) $(CFLAGS)
-# libtraceevent's headers stand in a folder of their own that pkg-config knows: asked once, late.
-TRACEEVENT = $(eval TRACEEVENT := $$(shell pkg-config --cflags libtraceevent 2>/dev/null))$(TRACEEVENT)
-ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS) $(TRACEEVENT)
-LIBS := -ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lm
+ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS)
+LIBS := -lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lm
 # What the static archives need besides: libdw's own decompressors and dlopen.
-STATIC_LIBS := -ltraceevent -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
+STATIC_LIBS := -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
 
 BIN := $(if $(filter build,$(O)),dwell,$(O)/dwell)
 SRCS := $(wildcard lib/*.c parse/*.c parse/elf/*.c parse/perf/*.c record/*.c offcpu/*.c report/*.c)
