@@ -60,7 +60,7 @@ static void merges_random_runs(void **state)
 		uint32_t count = 0, cpus = 1 + round % 8, length = 1 + (uint32_t)rand() % 90;
 
 		while (count < RECORDS) {
-			uint32_t cpu = (uint32_t)rand() % cpus, n = (uint32_t)rand() % length;
+			uint32_t cpu = (uint32_t)rand() % cpus, n = 1 + (uint32_t)rand() % length;
 
 			for (; n && count < RECORDS; n--, count++) {
 				now[cpu] += (uint64_t)rand() % 3;
