@@ -31,7 +31,7 @@ BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. $(WARN) $(CFLAGS
 # libtraceevent's headers stand in a folder of their own that pkg-config knows: asked once, late.
 TRACEEVENT = $(eval TRACEEVENT := $$(shell pkg-config --cflags libtraceevent 2>/dev/null))$(TRACEEVENT)
 ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS) $(TRACEEVENT)
-LIBS := -ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lm
+LIBS := -pthread -ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lm
 # What the static archives need besides: libdw's own decompressors and dlopen.
 STATIC_LIBS := -ltraceevent -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
 

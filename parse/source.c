@@ -95,7 +95,7 @@ int dwell_source_open(const char *path, struct dwell_source **ret_source, struct
 	else if (!memcmp(head, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
 		rc = trace_source_open(source, head, (uint32_t)n, err);
 	else
-		rc = dwell_err_set(err, -EINVAL, "cannot read '%s': not a dwell trace", path);
+		rc = script_source_open(source, 0, head, (uint32_t)n, err);
 	if (rc) {
 		if (err && !strstr(err->msg, path))
 			dwell_err_wrap(err, "cannot read '%s'", path);
