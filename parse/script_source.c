@@ -2,9 +2,9 @@
 /* perf-script text becomes events: chunks come parsed and in order, and their records are handed
  * out one by one with the threads, stacks and events of the source's tables. */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/io.h"
 #include "lib/trace_format.h"
@@ -160,11 +160,13 @@ static int source_probe(struct dwell_source *source, struct script_source *scrip
 	return rc;
 }
 
+/* As many threads as there are CPUs for this process (taskset and cpusets count). */
 static unsigned threads_default(void)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t cpus;
+	int count = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 
-	return cpus < 1 ? 1 : cpus > SCRIPT_THREADS_MAX ? SCRIPT_THREADS_MAX : (unsigned)cpus;
+	return count > SCRIPT_THREADS_MAX ? SCRIPT_THREADS_MAX : (unsigned)count;
 }
 
 int script_source_open_input(struct dwell_source *source, const struct script_input *input,
