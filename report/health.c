@@ -46,6 +46,9 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.damaged = info->damaged,
 		.has_switches = info->has_switches,
 		.has_wakings = info->has_wakings,
+		.asked_count = analysis->counting && !analysis->implied,
+		.no_switches_reason = info->no_switches_reason,
+		.counted = dwell_analysis_counted(analysis),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -97,6 +100,25 @@ static const char *were(uint64_t count)
 	return count == 1 ? " was" : "s were";
 }
 
+/* What there is instead of the time that the scheduler's events tell. */
+static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char name[256];
+
+	if (health->no_switches_reason)
+		warn(fn, user, "%s", health->no_switches_reason);
+	if (health->counted) {
+		dwell_text_clean(name, sizeof(name), health->counted, "?");
+		warn(fn, user,
+		     "no clock and no %sscheduler events: samples of '%s' are counted, not time",
+		     health->no_switches_reason ? "usable " : "", name);
+	} else if (!health->no_switches_reason) {
+		warn(fn, user,
+		     "no scheduler events were recorded: on-CPU time is sample periods, and "
+		     "nothing is known of waits");
+	}
+}
+
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char bytes[TEXT_NUMBER_BYTES], cpus[128];
@@ -112,10 +134,8 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
 		     cpus);
 	}
-	if (!health->has_switches)
-		warn(fn, user,
-		     "no scheduler events were recorded: on-CPU time is sample periods, and "
-		     "nothing is known of waits");
+	if (!health->asked_count && (!health->has_switches || health->no_switches_reason))
+		warn_no_switches(health, fn, user);
 }
 
 static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, void *user)
@@ -135,7 +155,7 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));
-	if (!health->has_switches)
+	if (!health->has_switches || health->asked_count)
 		return;
 	if (!health->has_wakings)
 		warn(fn, user,

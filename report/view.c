@@ -22,14 +22,15 @@ int dwell_view_name(struct dwell_view *view, const struct filter_opts *opts, str
 	return view->names ? 0 : dwell_err_sys(err, -ENOMEM, "cannot name stacks");
 }
 
-int dwell_view_open(const struct filter_opts *opts, enum dwell_group_by by, struct dwell_view *ret,
-		    struct dwell_err *err)
+int dwell_view_open(const struct filter_opts *opts, const struct dwell_analysis_options *options,
+		    struct dwell_view *ret, struct dwell_err *err)
 {
-	struct dwell_analysis_options options = { .time = opts->time, .by = by };
+	struct dwell_analysis_options all = *options;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	rc = dwell_analysis_run(opts->input, &opts->filter, &options, &ret->analysis, err);
+	all.time = opts->time;
+	rc = dwell_analysis_run(opts->input, &opts->filter, &all, &ret->analysis, err);
 	return rc ? rc : dwell_view_name(ret, opts, err);
 }
 
