@@ -22,7 +22,9 @@ static struct dwell_slice base_of(struct dwell_slice path)
 {
 	const char *slash = memrchr(path.at, '/', path.bytes);
 
-	if (!slash || *path.at != '/' || slash + 1 == path.at + path.bytes)
+	/* "//anon" and "[anon:x/y]" are no paths. */
+	if (!slash || dwell_slice_begins(path, "//") || *path.at == '[' ||
+	    slash + 1 == path.at + path.bytes)
 		return path;
 	return dwell_slice_of(slash + 1, path.at + path.bytes);
 }
@@ -76,16 +78,13 @@ static uint8_t file_kind(const struct dwell_script_frame *frame)
 		       : DWELL_FILE_ELF;
 }
 
-/* The name that a frame without symbol has everywhere in dwell. */
-static int unknown_name(struct dwell_source *source, struct dwell_slice dso, uint8_t kind,
-			uint32_t *ret_name)
+/* The name of a frame without symbol, as a recording's have it. */
+static int unknown_name(struct dwell_source *source, struct dwell_slice dso, uint32_t *ret_name)
 {
 	struct dwell_slice base = base_of(dso);
 	char text[NAME_BYTES_MAX + 16];
 	int n;
 
-	if (kind == DWELL_FILE_KERNEL)
-		base = (struct dwell_slice){ "[kernel]", 8 };
 	if (base.bytes > NAME_BYTES_MAX)
 		base.bytes = NAME_BYTES_MAX;
 	n = base.bytes ? snprintf(text, sizeof(text), "[unknown] (%.*s)", (int)base.bytes, base.at)
@@ -96,9 +95,14 @@ static int unknown_name(struct dwell_source *source, struct dwell_slice dso, uin
 /* A Java class's "Lorg/x/Y;::method" without the L of its descriptor. */
 static struct dwell_slice java_name(struct dwell_slice name)
 {
-	const char *end = memchr(name.at, ';', name.bytes);
+	uint32_t i = 1;
 
-	if (end && *name.at == 'L' && memchr(name.at, '/', (size_t)(end - name.at)))
+	if (name.bytes < 2 || *name.at != 'L' || name.at[1] < 'a' || name.at[1] > 'z')
+		return name;
+	while (i < name.bytes && (dwell_slice_digit(name.at[i]) || name.at[i] == '_' ||
+				  (unsigned)((name.at[i] | 0x20) - 'a') < 26))
+		i++;
+	if (i < name.bytes && name.at[i] == '/')
 		return dwell_slice_of(name.at + 1, name.at + name.bytes);
 	return name;
 }
@@ -123,24 +127,23 @@ static int symbol_add(struct script_map *map, struct dwell_source *source,
 		      const struct dwell_script_frame *frame, struct dwell_file file)
 {
 	struct dwell_slice left = frame->symbol;
-	bool more = true;
+	bool more = true, run_time = file.kind == DWELL_FILE_JIT || file.kind == DWELL_FILE_UNKNOWN;
+	bool joined = dwell_slice_begins(base_of(frame->dso), "perf-") && run_time;
 	uint32_t id, name;
 	int rc;
 
 	while (more) {
-		const char *arrow = file.kind == DWELL_FILE_JIT || file.kind == DWELL_FILE_INLINED
-					    ? memmem(left.at, left.bytes, "->", 2)
-					    : NULL;
+		const char *arrow = joined ? memmem(left.at, left.bytes, "->", 2) : NULL;
 		struct dwell_slice part = left;
 
-		more = arrow && frame->symbol.bytes && arrow > left.at &&
-		       arrow + 2 < left.at + left.bytes &&
-		       dwell_slice_begins(base_of(frame->dso), "perf-");
+		more = arrow && arrow > left.at && arrow + 2 < left.at + left.bytes;
 		if (more) {
 			part = dwell_slice_of(left.at, arrow);
 			left = dwell_slice_of(arrow + 2, left.at + left.bytes);
 		}
-		part = java_name(dwell_script_name(part));
+		part = dwell_script_name(part);
+		if (run_time)
+			part = java_name(part);
 		rc = dwell_stacks_add_file(source->stacks, &file, &id);
 		if (!rc)
 			rc = dwell_strings_add(source->strings, part.at, part.bytes, &name);
@@ -170,7 +173,7 @@ static int path_add(struct script_map *map, struct dwell_source *source, struct 
 	} else if (!rc && !frame.cookie) {
 		rc = dwell_stacks_add_file(source->stacks, &file, &id);
 		if (!rc)
-			rc = unknown_name(source, frame.dso, file.kind, &name);
+			rc = unknown_name(source, frame.dso, &name);
 		if (!rc)
 			rc = frame_add(map, source, id, name);
 	}

@@ -366,7 +366,7 @@ bool dwell_script_header_parse(struct dwell_slice line, struct dwell_script_head
 	body = time_find(line, &h);
 	if (body)
 		body_parse((struct dwell_slice){ line.at + body, line.bytes - body }, &h);
-	else if (!untimed_parse(line, &h))
+	else if (dwell_slice_begins(line, "PERF_RECORD_") || !untimed_parse(line, &h))
 		return false;
 	h.rest = dwell_slice_trim(h.rest);
 	*ret = h;
