@@ -11,6 +11,7 @@
 #include "lib/opt.h"
 #include "parse/dump_line.h"
 #include "parse/event_index.h"
+#include "parse/recorded.h"
 #include "parse/source.h"
 
 static const struct dwell_opt opts_table[] = {
@@ -23,6 +24,8 @@ static const struct dwell_opt opts_table[] = {
 	{ "stacks", 'g', NULL, "print frames below each event, innermost first" },
 	{ "symbols", 0, NULL, "resolve the names of frames; implies --stacks" },
 	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },
+	{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },
+	{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },
 	{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },
 	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
 	{ "strict", 0, NULL, "exit with status 4 when the recording has losses" },
@@ -39,6 +42,8 @@ enum {
 	OPT_STACKS,
 	OPT_SYMBOLS,
 	OPT_SYMFS,
+	OPT_KALLSYMS,
+	OPT_BUILD_ID_DIR,
 	OPT_NO_DEMANGLE,
 	OPT_OUTPUT,
 	OPT_STRICT,
@@ -122,6 +127,12 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 	case OPT_SYMFS:
 		opts->symbols.symfs = value;
 		return 0;
+	case OPT_KALLSYMS:
+		opts->symbols.kallsyms = value;
+		return dwell_opt_readable(value, err);
+	case OPT_BUILD_ID_DIR:
+		opts->symbols.build_id_dir = value;
+		return dwell_opt_readable(value, err);
 	case OPT_NO_DEMANGLE:
 		opts->symbols.raw = true;
 		return 0;
@@ -290,7 +301,18 @@ static bool event_wanted(const struct dump_opts *opts, struct dwell_source *sour
 	       thread_wanted(opts, source, event_other(event));
 }
 
-static int print_source(const struct dump_opts *opts, struct dwell_source *source, FILE *out,
+/* Names are asked for once events come: what a pipe tells of its machine has come before. */
+static int symbols_open(struct dump_opts *opts, struct dwell_source *source, struct dwell_err *err)
+{
+	if (!opts->resolve || opts->style.symbols)
+		return 0;
+	dwell_recorded_options(source, opts->input, &opts->symbols);
+	opts->style.symbols = dwell_symbols_new(dwell_source_strings(source),
+						dwell_source_stacks(source), &opts->symbols);
+	return opts->style.symbols ? 0 : dwell_err_sys(err, -ENOMEM, "cannot resolve symbols");
+}
+
+static int print_source(struct dump_opts *opts, struct dwell_source *source, FILE *out,
 			struct dwell_err *err)
 {
 	const struct dwell_event *event;
@@ -307,8 +329,12 @@ static int print_source(const struct dump_opts *opts, struct dwell_source *sourc
 			dwell_err_sys(err, rc, "cannot dump");
 			break;
 		}
-		if (event_wanted(opts, source, event))
+		if (event_wanted(opts, source, event)) {
+			rc = symbols_open(opts, source, err);
+			if (rc)
+				break;
 			dump_event(out, source, &opts->style, event);
+		}
 		if (ferror(out))
 			break; /* told when the output is closed */
 	}
@@ -348,13 +374,6 @@ static int dump(struct dump_opts *opts)
 	int status, closed, rc;
 
 	rc = dwell_source_open(opts->input, &source, &err);
-	if (!rc && opts->resolve) {
-		opts->style.symbols =
-			dwell_symbols_new(dwell_source_strings(source), dwell_source_stacks(source),
-					  &opts->symbols);
-		if (!opts->style.symbols)
-			rc = dwell_err_sys(&err, -ENOMEM, "cannot resolve symbols");
-	}
 	if (!rc)
 		rc = dwell_output_open(opts->output, opts->input, &out, &err);
 	if (!rc) {

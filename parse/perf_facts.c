@@ -103,6 +103,9 @@ static uint8_t tracepoint_role(struct perf_source *perf, const struct dwell_perf
 {
 	const char *text = format_of(perf, event);
 
+	/* Of a sampled sched_switch at least the stack is good, for the SWITCH record behind it. */
+	if (is_named(event, "sched:sched_switch") && !is_whole(event))
+		return PERF_ROLE_STACK;
 	if (!text || !is_whole(event))
 		return PERF_ROLE_SAMPLE;
 	if (is_named(event, "sched:sched_switch"))

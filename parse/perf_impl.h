@@ -48,6 +48,8 @@ struct perf_source {
 	uint8_t witness;	 /* enum dwell_witness of every CPU */
 	bool switch_records;	 /* PERF_RECORD_SWITCH decide who runs */
 	bool task_records;	 /* FORK and EXIT records are there */
+	DWELL_ARRAY(bool) seen;	 /* by thread: an event of the window named it */
+	bool timed;		 /* the record at hand lies in the window */
 	uint32_t not_unwound_frame;
 	uint64_t not_unwound;	    /* samples whose user stack was copied and not unwound */
 	struct dwell_idmap cgroups; /* kernel's id -> path (string id) */
@@ -58,7 +60,9 @@ struct perf_source {
 int perf_facts_read(struct dwell_source *source, struct dwell_err *err);
 
 /* The thread of tid now (pid -1 = not told), added when not known or, unless may_be_dead, when it
- * has died. In a recording of targets it is observed if it is a target. */
+ * has died. In a recording of targets it is observed if it is a target; in one of all threads, from
+ * the window's start, once an event of the window names it: that perf found it in /proc before says
+ * nothing of what it did. */
 int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_be_dead,
 		bool target, uint32_t *ret_index);
 

@@ -18,17 +18,29 @@ enum {
 	KSYMBOL_UNREGISTER = 1,
 };
 
+static int thread_seen(struct perf_source *perf, uint32_t thread)
+{
+	if (dwell_array_reserve(&perf->seen, (uint64_t)thread + 1))
+		return -ENOMEM;
+	while (perf->seen.count <= thread)
+		perf->seen.data[perf->seen.count++] = false;
+	perf->seen.data[thread] = true;
+	return 0;
+}
+
 int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_be_dead,
 		bool target, uint32_t *ret_index)
 {
+	struct perf_source *perf = source->format;
 	int rc = 0;
 
 	*ret_index = may_be_dead ? dwell_threads_find(source->threads, tid) : DWELL_THREAD_NONE;
 	if (*ret_index == DWELL_THREAD_NONE)
 		rc = dwell_threads_need(source->threads, pid, tid, ret_index);
-	if (!rc && *ret_index != DWELL_THREAD_IDLE && (target || source->info.all_threads))
+	if (!rc && *ret_index != DWELL_THREAD_IDLE &&
+	    (source->info.all_threads ? perf->timed : target))
 		dwell_threads_get(source->threads, *ret_index)->observed = true;
-	return rc;
+	return rc || !perf->timed ? rc : thread_seen(perf, *ret_index);
 }
 
 int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cpu)
@@ -328,6 +340,25 @@ static int take_comm(struct dwell_source *source, const struct dwell_perf_record
 	return record->timed ? 0 : 1;
 }
 
+/* A new life of a tid. perf lists in /proc its own threads too, and then the kernel tells of their
+ * birth: one without any event so far is the same. */
+static int thread_born(struct dwell_source *source, const struct task_fields *task,
+		       uint64_t time_ns, uint32_t *ret_thread)
+{
+	struct perf_source *perf = source->format;
+	uint32_t known = dwell_threads_find(source->threads, task->tid);
+	int rc = 0;
+
+	if (known != DWELL_THREAD_NONE &&
+	    dwell_threads_get(source->threads, known)->pid == task->pid &&
+	    (known >= perf->seen.count || !perf->seen.data[known]))
+		dwell_threads_get(source->threads, known)->born_ns = time_ns;
+	else
+		rc = dwell_threads_add(source->threads, task->pid, task->tid, time_ns, &known);
+	*ret_thread = known;
+	return rc ? rc : thread_seen(perf, known);
+}
+
 static int take_fork(struct dwell_source *source, const struct dwell_perf_record *record)
 {
 	struct perf_source *perf = source->format;
@@ -345,8 +376,7 @@ static int take_fork(struct dwell_source *source, const struct dwell_perf_record
 		return rc ? rc : 1;
 	rc = perf_thread(source, task.ppid, task.ptid, true, false, &perf->event.u.fork.parent);
 	if (!rc)
-		rc = dwell_threads_add(source->threads, task.pid, task.tid, record->time_ns,
-				       &perf->event.thread);
+		rc = thread_born(source, &task, record->time_ns, &perf->event.thread);
 	if (rc)
 		return rc;
 	child = dwell_threads_get(source->threads, perf->event.thread);

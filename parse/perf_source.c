@@ -54,6 +54,7 @@ static int perf_source_next(struct dwell_source *source, const struct dwell_even
 		perf->event = (struct dwell_event){ .time_ns = record.time_ns,
 						    .cpu = DWELL_CPU_NONE,
 						    .thread = DWELL_THREAD_NONE };
+		perf->timed = record.timed;
 		rc = record.type == PERF_RECORD_SAMPLE ? perf_take_sample(source, &record)
 						       : perf_take_record(source, &record);
 		if (perf->event.cpu < perf->cpus.count && record.timed)
@@ -80,6 +81,7 @@ static void perf_source_close(struct dwell_source *source)
 	dwell_idmap_release(&perf->cgroups);
 	dwell_array_release(&perf->roles);
 	dwell_array_release(&perf->cpus);
+	dwell_array_release(&perf->seen);
 	free(perf);
 }
 

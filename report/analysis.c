@@ -30,7 +30,8 @@ static int books_add(struct dwell_analysis *analysis, const struct dwell_interva
 	uint64_t ns = interval->end_ns - interval->start_ns;
 	struct dwell_books *books;
 
-	if (analysis_books_reach(analysis, interval->thread))
+	if (interval->thread >= analysis->books.count &&
+	    analysis_books_reach(analysis, interval->thread))
 		return -ENOMEM;
 	if (__builtin_add_overflow(analysis->total_ns, ns, &analysis->total_ns))
 		return -EOVERFLOW;
@@ -161,8 +162,7 @@ static bool spreads_time(const struct dwell_analysis *analysis, const struct dwe
 	return desc->is_clock && desc->name == analysis->choice.name;
 }
 
-/* Gives a thread its name when it is met first. */
-static int thread_meet(struct dwell_analysis *analysis, uint32_t index)
+int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
 {
 	struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	uint32_t met = analysis->met.count;
@@ -182,13 +182,6 @@ static int thread_meet(struct dwell_analysis *analysis, uint32_t index)
 	if (index != DWELL_THREAD_IDLE)
 		snprintf(name, sizeof(name), ":%d", thread->tid);
 	return dwell_strings_add(analysis->tables.strings, name, strlen(name), &thread->comm);
-}
-
-int analysis_thread_name(struct dwell_analysis *analysis, uint32_t index)
-{
-	if (index < analysis->met.count && analysis->met.data[index])
-		return 0;
-	return thread_meet(analysis, index);
 }
 
 int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_event *event,

@@ -114,15 +114,13 @@ int analysis_count_finish(struct dwell_analysis *analysis, struct dwell_err *err
 {
 	int rc;
 
-	if (!analysis->source)
+	if (!analysis->counting || analysis->implied)
 		return 0;
 	if (event_choice_follow(&analysis->choice, analysis->source)) {
 		rc = start_anew(analysis);
 		if (rc)
 			return dwell_err_sys(err, rc, "cannot analyse");
 	}
-	if (!analysis->counting || analysis->implied)
-		return 0;
 	rc = event_choice_check(&analysis->choice, analysis->source, err);
 	analysis->unusable = rc != 0;
 	return rc;
@@ -142,10 +140,11 @@ int dwell_analysis_allows(const struct dwell_analysis *analysis,
 				     "be told; record with `dwell record` or `perf record -e "
 				     "sched:sched_switch -a -g`");
 	if (analysis->implied && analysis->choice.rank && needs & DWELL_NEED_TIME)
-		return dwell_err_set(err, -ENOTSUP,
-				     "the recording has neither scheduler events nor a clock: time "
-				     "cannot be told; `dwell fold --event '%s'` counts samples",
-				     dwell_analysis_counted(analysis));
+		return dwell_err_set(
+			err, -ENOTSUP,
+			"the recording has neither scheduler events nor a clock with "
+			"periods: time cannot be told; `dwell fold --event '%s'` counts samples",
+			dwell_analysis_counted(analysis));
 	return 0;
 }
 

@@ -19,8 +19,15 @@ int analysis_count_finish(struct dwell_analysis *analysis, struct dwell_err *err
 
 /* What analysis.c shares. */
 
-/* A thread whose name nobody told is called by its tid, as perf does it. 0 or -ENOMEM. */
-int analysis_thread_name(struct dwell_analysis *analysis, uint32_t index);
+/* A thread whose name nobody told is called by its tid, as perf does it: names it when it is met
+ * first. 0 or -ENOMEM. */
+int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index);
+static inline int analysis_thread_name(struct dwell_analysis *analysis, uint32_t index)
+{
+	bool met = index < analysis->met.count && analysis->met.data[index];
+
+	return met ? 0 : analysis_thread_meet(analysis, index);
+}
 /* Books for every thread index up to `thread`, zeroed. 0 or -ENOMEM. */
 int analysis_books_reach(struct dwell_analysis *analysis, uint32_t thread);
 /* Does a sample pass the filter? It spreads time of intervals whose length is not known yet, so

@@ -39,6 +39,8 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.late = info->late + stats->late_events,
 		.wakings_dropped = info->wakings_dropped,
 		.unread_bytes = info->unread_bytes,
+		.switches_unused = info->switches_unused,
+		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
 		.cpus = info->cpus,
@@ -109,8 +111,10 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 		warn(fn, user, "%s", health->no_switches_reason);
 	if (health->counted) {
 		dwell_text_clean(name, sizeof(name), health->counted, "?");
+		/* A clock whose samples have no periods, as in some texts, is none. */
 		warn(fn, user,
-		     "no clock and no %sscheduler events: samples of '%s' are counted, not time",
+		     "no %s and no %sscheduler events: samples of '%s' are counted, not time",
+		     strstr(name, "clock") ? "periods" : "clock",
 		     health->no_switches_reason ? "usable " : "", name);
 	} else if (!health->no_switches_reason) {
 		warn(fn, user,
@@ -128,6 +132,15 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     text_bytes(bytes, health->unread_bytes));
 	else if (!health->finished)
 		warn(fn, user, "the file was cut off: it ends before the recording did");
+	if (health->unknown_lines)
+		warn(fn, user, "%s line%s of the text not understood and left out",
+		     text_count(bytes, health->unknown_lines), were(health->unknown_lines));
+	if (health->switches_unused)
+		warn(fn, user,
+		     "%s switch%s not used: the first of them came too late in the text for waits "
+		     "to be told",
+		     text_count(bytes, health->switches_unused),
+		     health->switches_unused == 1 ? " was" : "es were");
 	if (health->only_cpus) {
 		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
 		warn(fn, user,
@@ -186,29 +199,63 @@ void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn f
 			     text_share(share, health->unknown_ns[why], health->observed_ns));
 }
 
+/* What would give frames of a status names. */
+static const char *symbol_remedy(enum dwell_symbol_status status)
+{
+	switch (status) {
+	case DWELL_SYMBOL_NO_FILE:
+	case DWELL_SYMBOL_CHANGED:
+		return "; --symfs DIR names a copy of the recorded files, --buildid-dir DIR a cache of "
+		       "perf's";
+	case DWELL_SYMBOL_NOT_PROVEN:
+		return "; --symfs DIR vouches for the files below DIR, which may be /";
+	case DWELL_SYMBOL_STRIPPED:
+		return "; debug symbols with the same build id may be installed";
+	case DWELL_SYMBOL_KPTR:
+		return "; record as root or set kernel.kptr_restrict=0";
+	case DWELL_SYMBOL_NO_KERNEL:
+		return "; --kallsyms FILE names a copy of its /proc/kallsyms, --buildid-dir DIR a "
+		       "cache of perf's";
+	case DWELL_SYMBOL_NO_MAP_FILE:
+		return "; let the runtime write /tmp/perf-PID.map";
+	default:
+		return "";
+	}
+}
+
+struct symbol_failures {
+	uint32_t frames;
+	const char *why; /* of the first file that has one; NULL = none */
+	uint32_t whys;
+};
+
 void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, void *user)
 {
-	uint32_t frames[DWELL_SYMBOL_STATUSES] = { 0 };
+	struct symbol_failures all[DWELL_SYMBOL_STATUSES] = { 0 };
 	const struct dwell_symbol_failure *failure;
 
-	for (uint32_t i = 0; (failure = dwell_symbols_failure(symbols, i)) != NULL; i++)
-		if ((unsigned)failure->status < DWELL_SYMBOL_STATUSES)
-			frames[failure->status] += failure->frames;
-	for (unsigned status = DWELL_SYMBOL_OK + 1; status < DWELL_SYMBOL_STATUSES; status++) {
-		char count[TEXT_NUMBER_BYTES];
-		const char *todo = "";
+	for (uint32_t i = 0; (failure = dwell_symbols_failure(symbols, i)) != NULL; i++) {
+		struct symbol_failures *of =
+			&all[(unsigned)failure->status < DWELL_SYMBOL_STATUSES ? failure->status
+									       : DWELL_SYMBOL_OK];
 
-		if (!frames[status])
+		of->frames += failure->frames;
+		if (!*failure->why)
 			continue;
-		if (status == DWELL_SYMBOL_KPTR)
-			todo = "; record as root or set kernel.kptr_restrict=0";
-		else if (status == DWELL_SYMBOL_NO_FILE || status == DWELL_SYMBOL_CHANGED)
-			todo = "; --symfs DIR names a copy of the recorded files";
-		else if (status == DWELL_SYMBOL_NO_MAP_FILE)
-			todo = "; let the runtime write /tmp/perf-PID.map";
-		warn(fn, user, "%s frame%s no name: %s%s", text_count(count, frames[status]),
-		     frames[status] == 1 ? " has" : "s have", dwell_symbol_status_text(status),
-		     todo);
+		of->whys++;
+		of->why = of->why ? of->why : failure->why;
+	}
+	for (unsigned status = DWELL_SYMBOL_OK + 1; status < DWELL_SYMBOL_STATUSES; status++) {
+		char count[TEXT_NUMBER_BYTES], why[512];
+
+		if (!all[status].frames)
+			continue;
+		dwell_text_clean(why, sizeof(why), all[status].why ? all[status].why : "", "?");
+		warn(fn, user, "%s frame%s no name: %s%s%s%s%s%s",
+		     text_count(count, all[status].frames),
+		     all[status].frames == 1 ? " has" : "s have", dwell_symbol_status_text(status),
+		     *why ? " (" : "", why, all[status].whys > 1 ? ", ..." : "", *why ? ")" : "",
+		     symbol_remedy(status));
 	}
 }
 

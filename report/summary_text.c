@@ -64,8 +64,10 @@ static void origin_add(char *line, size_t line_bytes, const char *before, const 
 
 void text_print_nothing(const struct dwell_analysis *analysis, FILE *out)
 {
-	fprintf(out, "%s\n",
-		analysis->filtered ? "no time passed the filters" : "no thread was observed");
+	const char *passed =
+		analysis->counting ? "no sample passed the filters" : "no time passed the filters";
+
+	fprintf(out, "%s\n", analysis->filtered ? passed : "no thread was observed");
 }
 
 static void print_labels(const struct dwell_analysis *analysis, FILE *out)
@@ -243,19 +245,21 @@ static int print_asides(const struct dwell_summary *summary, FILE *out)
 	return 0;
 }
 
-/* ", sampled at 99 Hz" for the events that on-CPU stacks come from. */
+/* ", sampled at 99 Hz" for the events that on-CPU stacks come from, or the one that is counted. */
 static void print_rates(const struct dwell_analysis *analysis, FILE *out)
 {
 	const struct dwell_event_desc *desc;
 	char number[TEXT_NUMBER_BYTES];
 
 	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
-		if (!desc->is_clock)
+		if (analysis->counting ? i != analysis->choice.entry : !desc->is_clock)
 			continue;
 		if (desc->freq_hz)
 			fprintf(out, ", sampled at %s Hz", text_count(number, desc->freq_hz));
 		else if (desc->unit == DWELL_UNIT_NS)
 			fprintf(out, ", sampled every %s", text_duration(number, desc->period));
+		else if (desc->period > 1)
+			fprintf(out, ", sampled every %s", text_count(number, desc->period));
 	}
 }
 

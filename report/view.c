@@ -6,16 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "parse/recorded.h"
+
 int dwell_view_name(struct dwell_view *view, const struct filter_opts *opts, struct dwell_err *err)
 {
 	const struct dwell_tables *tables = &view->analysis.tables;
-	struct dwell_symbols_options symbols = { .symfs = opts->symfs, .raw = opts->no_demangle };
+	struct dwell_symbols_options symbols = {
+		.raw = opts->no_demangle,
+		.symfs = opts->symfs,
+		.kallsyms = opts->kallsyms,
+		.build_id_dir = opts->build_id_dir,
+	};
 	struct dwell_names_options names = {
 		.user_only = opts->user_only,
 		.kernel_only = opts->kernel_only,
 		.delimited = opts->delimited,
 	};
 
+	if (view->analysis.source)
+		dwell_recorded_options(view->analysis.source, opts->input, &symbols);
 	view->symbols = dwell_symbols_new(tables->strings, tables->stacks, &symbols);
 	if (view->symbols)
 		view->names = dwell_names_new(tables->stacks, view->symbols, &names);

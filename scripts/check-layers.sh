@@ -48,6 +48,7 @@ done <<-EOF
 	libdw:elfutils/|dwarf\.h:parse/elf/
 	json-c:json-c/|json\.h:report/
 	zstd:zstd\.h:lib/|parse/|record/
+	lzma:lzma\.h:parse/elf/
 	libiberty:libiberty/|demangle\.h:parse/elf/
 EOF
 

@@ -5,16 +5,17 @@
 set -u
 
 apt='libelf-dev libdw-dev libjson-c-dev libzstd-dev zlib1g-dev
-	libiberty-dev libcmocka-dev'
+	liblzma-dev libiberty-dev libcmocka-dev'
 dnf='elfutils-libelf-devel elfutils-devel json-c-devel
-	libzstd-devel zlib-devel binutils-devel libcmocka-devel'
-pacman='libelf json-c zstd zlib binutils cmocka'
+	libzstd-devel zlib-devel xz-devel binutils-devel libcmocka-devel'
+pacman='libelf json-c zstd zlib xz binutils cmocka'
 
 # Whether a program that needs every library compiles and links: true on any distribution, however
 # the packages are called there.
 all_present()
 {
-	"${CC:-cc}" -x c -o /dev/null - -lelf -ldw -ljson-c -lzstd -lz -liberty -lcmocka 2>/dev/null <<-EOF
+	"${CC:-cc}" -x c -o /dev/null - \
+		-lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lcmocka 2>/dev/null <<-EOF
 		#include <stdarg.h>
 		#include <stddef.h>
 		#include <stdint.h>
@@ -24,6 +25,7 @@ all_present()
 		#include <gelf.h>
 		#include <json-c/json.h>
 		#include <libiberty/demangle.h>
+		#include <lzma.h>
 		#include <zlib.h>
 		#include <zstd.h>
 		int main(void) { return 0; }
@@ -59,7 +61,7 @@ elif command -v pacman >/dev/null; then
 	as_root pacman -S --noconfirm --needed $pacman
 else
 	echo 'deps: no apt-get, dnf or pacman here. Install, with headers: libelf,'
-	echo 'deps: libdw (elfutils), json-c, zstd, zlib, libiberty (binutils), cmocka.'
+	echo 'deps: libdw (elfutils), json-c, zstd, zlib, liblzma (xz), libiberty (binutils), cmocka.'
 	exit 3
 fi || exit 3
 if ! all_present; then

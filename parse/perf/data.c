@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A perf.data becomes its description and its kernel records in time order: opening runs pass one
- * over every segment, next() (merge.c) is pass two. */
+ * over every segment, next() (order.c) is pass two. */
 #include "parse/perf/data.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 static int data_index(struct dwell_perf_data *data, struct dwell_err *err)
 {
 	uint64_t offset, end;
+	uint32_t files;
 	bool pipe;
 	int rc = header_read(data, &offset, &end, &pipe, err);
 
@@ -21,7 +22,11 @@ static int data_index(struct dwell_perf_data *data, struct dwell_err *err)
 		return rc;
 	if (pipe)
 		data->info.form = "pipe";
-	return walk_segment(data, 0, offset, end, err);
+	files = data->segments.count;
+	rc = walk_segment(data, 0, offset, end, err);
+	for (uint32_t i = 1; !rc && i < files; i++)
+		rc = walk_segment(data, i, 0, data->segments.data[i].bytes, err);
+	return rc;
 }
 
 static int data_finish(struct dwell_perf_data *data, struct dwell_err *err)
@@ -32,9 +37,9 @@ static int data_finish(struct dwell_perf_data *data, struct dwell_err *err)
 		return dwell_err_set(err, -EINVAL, "'%s' describes no event", data->path);
 	if (data->info.start_ns > data->info.end_ns)
 		data->info.start_ns = data->info.end_ns;
-	rc = events_finish(data);
+	rc = event_table_finish(data);
 	if (!rc)
-		rc = merge_new(data);
+		rc = order_new(data);
 	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", data->path) : 0;
 }
 
@@ -56,6 +61,8 @@ int dwell_perf_data_open(int fd, const char *path, bool is_directory, const uint
 		goto fail;
 	}
 	rc = segments_add_input(data, fd, head, head_bytes, err);
+	if (!rc && is_directory)
+		rc = directory_add(data, err);
 	if (!rc)
 		rc = data_index(data, err);
 	if (!rc)
@@ -76,9 +83,9 @@ void dwell_perf_data_free(struct dwell_perf_data *data)
 	if (!data)
 		return;
 	info = &data->info;
-	merge_free(data->merge);
+	order_free(data->order);
 	segments_release(data);
-	perf_events_release(data);
+	event_table_release(data);
 	formats_release(data);
 	build_ids_release(data);
 	dwell_array_release(&data->runs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the perf.data reader share: where the bytes are (segments), which events there
- * are, and the index of runs. A walk (walk.c) fills them, a merge (merge.c) reads them. */
+ * are, and the index of runs. A walk (walk.c) fills them, a merge (order.c) reads them. */
 #ifndef PARSE_PERF_DATA_IMPL_H
 #define PARSE_PERF_DATA_IMPL_H
 
@@ -60,12 +60,13 @@ void kernel_record_swap(uint32_t type, uint16_t misc, uint8_t *payload, uint32_t
 /* Makes sure of the NUL of a name, cutting its last byte where there is none. */
 void kernel_record_terminate(uint32_t type, uint8_t *payload, uint32_t bytes);
 
-struct merge;
+struct order;
 
 struct dwell_perf_data {
 	struct dwell_perf_data_info info;
 	char *path;
 	DWELL_ARRAY(struct segment) segments;
+	uint32_t unpacked_segment; /* the spool of all that was compressed; 0 = none yet */
 	DWELL_ARRAY(struct dwell_perf_event) events;
 	DWELL_ARRAY(struct places) places; /* of each event */
 	bool same_places;		   /* all alike: no id needed to find the stamp */
@@ -76,7 +77,7 @@ struct dwell_perf_data {
 	DWELL_ARRAY(struct dwell_perf_format) formats;
 	DWELL_ARRAY(struct dwell_perf_build_id) build_ids;
 	DWELL_ARRAY(struct run) runs;
-	struct merge *merge;
+	struct order *order;
 };
 
 /* ---- segments.c */
@@ -84,6 +85,7 @@ struct dwell_perf_data {
 /* Adds the input: itself when it can be positioned, else a spooled copy of it. */
 int segments_add_input(struct dwell_perf_data *data, int fd, const uint8_t *head,
 		       uint32_t head_bytes, struct dwell_err *err);
+int segments_add(struct dwell_perf_data *data, int fd, bool owned, uint64_t bytes);
 /* Adds an empty spool; its index is ret_segment. */
 int segments_add_spool(struct dwell_perf_data *data, uint32_t *ret_segment, struct dwell_err *err);
 /* Appends to a spool. */
@@ -99,19 +101,24 @@ int segment_load(const struct dwell_perf_data *data, uint32_t segment, uint64_t 
 		 uint64_t count, uint8_t **ret_bytes, struct dwell_err *err);
 void segments_release(struct dwell_perf_data *data);
 
-/* ---- events.c */
+/* ---- directory.c */
+
+/* Adds what stands beside the input in its directory: data.N, and kcore_dir to the info. */
+int directory_add(struct dwell_perf_data *data, struct dwell_err *err);
+
+/* ---- event.c */
 
 /* Adds an event of these attr bytes. 0, -EINVAL when it cannot be one, or -ENOMEM. */
-int events_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t bytes);
-int events_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event);
+int event_table_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t bytes);
+int event_table_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event);
 /* Names the event, unless it has a name already. */
-int events_set_name(struct dwell_perf_data *data, uint32_t event, const char *name);
+int event_table_set_name(struct dwell_perf_data *data, uint32_t event, const char *name);
 /* Names those without one: by the tracepoint formats, else by their attr. */
-int events_finish(struct dwell_perf_data *data);
-void perf_events_release(struct dwell_perf_data *data);
+int event_table_finish(struct dwell_perf_data *data);
+void event_table_release(struct dwell_perf_data *data);
 
 /* The event of an id: its index, or -1 when nobody knows the id. */
-static inline int64_t events_find(const struct dwell_perf_data *data, uint64_t id)
+static inline int64_t event_table_find(const struct dwell_perf_data *data, uint64_t id)
 {
 	return id ? (int64_t)dwell_idmap_find(&data->ids, id ^ data->id_seed) - 1 : 0;
 }
@@ -145,10 +152,10 @@ int walk_segment(struct dwell_perf_data *data, uint32_t segment, uint64_t offset
 /* Takes in a record that perf itself wrote. 0, -EINVAL when it is damaged, or -ENOMEM. */
 int user_record(struct dwell_perf_data *data, uint32_t type, const uint8_t *record, uint32_t bytes);
 
-/* ---- merge.c */
+/* ---- order.c */
 
-int merge_new(struct dwell_perf_data *data);
-void merge_free(struct merge *merge);
+int order_new(struct dwell_perf_data *data);
+void order_free(struct order *order);
 
 /* ---- what both passes ask of a kernel record */
 
@@ -170,13 +177,13 @@ static inline uint32_t record_event(const struct dwell_perf_data *data, bool sam
 	if (data->events.count < 2)
 		return 0;
 	if (sample && data->same_id && places->id >= 0 && (uint32_t)places->id + 8 <= bytes)
-		event = events_find(data, load_u64(payload + places->id, data->info.swapped));
+		event = event_table_find(data, load_u64(payload + places->id, data->info.swapped));
 	else if (!sample && !places->trailer_bytes)
 		return 0;
 	else if (!sample && data->same_end_id && places->end_id >= 0 &&
 		 (uint32_t)places->end_id <= bytes)
-		event = events_find(data,
-				    load_u64(payload + bytes - places->end_id, data->info.swapped));
+		event = event_table_find(data, load_u64(payload + bytes - places->end_id,
+							data->info.swapped));
 	*ret_unknown = event < 0;
 	return event < 0 ? 0 : (uint32_t)event;
 }

@@ -101,11 +101,11 @@ static int decode_event_desc(struct dwell_perf_data *data, struct bytes *body)
 		ids = bytes_u32(body);
 		rc = decode_string(body, &name);
 		if (!rc)
-			rc = events_set_name(data, i, name);
+			rc = event_table_set_name(data, i, name);
 		free(name);
 		name = NULL;
 		for (; !rc && ids && bytes_left(body) >= 8; ids--)
-			rc = events_add_id(data, bytes_u64(body), i);
+			rc = event_table_add_id(data, bytes_u64(body), i);
 		if (!rc && ids)
 			rc = -EINVAL;
 	}

@@ -78,8 +78,8 @@ static int ids_read(struct dwell_perf_data *data, struct section ids, uint64_t *
 		return rc == -EINVAL ? 0 : rc;
 	*ids_left -= count;
 	for (uint64_t i = 0; !rc && i < count; i++)
-		rc = events_add_id(data, load_u64(bytes + 8 * i, data->info.swapped),
-				   data->events.count - 1);
+		rc = event_table_add_id(data, load_u64(bytes + 8 * i, data->info.swapped),
+					data->events.count - 1);
 	free(bytes);
 	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", data->path) : 0;
 }
@@ -104,7 +104,7 @@ static int attrs_read(struct dwell_perf_data *data, struct section attrs, uint64
 	for (uint64_t at = 0; !rc && attrs.bytes - at >= stride; at += stride) {
 		const uint8_t *ids = bytes + at + stride - SECTION_BYTES;
 
-		rc = events_add(data, bytes + at, (uint32_t)stride - SECTION_BYTES);
+		rc = event_table_add(data, bytes + at, (uint32_t)stride - SECTION_BYTES);
 		if (rc)
 			dwell_err_sys(err, rc, "cannot read '%s'", data->path);
 		else
@@ -142,7 +142,8 @@ static int feature_read(struct dwell_perf_data *data, uint32_t bit, struct secti
 		data->info.unknown_features++;
 		return 0;
 	}
-	if (!feature_is_needed(bit))
+	/* One that could not be written when the recording ended is empty. */
+	if (!feature_is_needed(bit) || !section.bytes)
 		return 0;
 	rc = segment_load(data, 0, section.offset, section.bytes, &body, err);
 	if (!rc) {

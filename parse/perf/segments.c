@@ -37,7 +37,7 @@ static int spool_open(struct dwell_err *err)
 	return fd;
 }
 
-static int segments_add(struct dwell_perf_data *data, int fd, bool owned, uint64_t bytes)
+int segments_add(struct dwell_perf_data *data, int fd, bool owned, uint64_t bytes)
 {
 	if (dwell_array_grow(&data->segments))
 		return -ENOMEM;

@@ -23,16 +23,16 @@ static int header_attr(struct dwell_perf_data *data, struct bytes *body)
 		attr_bytes = load_u32(attr + 4, data->info.swapped);
 	if (!bytes_take(body, attr_bytes))
 		return -EINVAL;
-	rc = events_add(data, attr, attr_bytes);
+	rc = event_table_add(data, attr, attr_bytes);
 	while (!rc && bytes_left(body) >= 8)
-		rc = events_add_id(data, bytes_u64(body), data->events.count - 1);
+		rc = event_table_add_id(data, bytes_u64(body), data->events.count - 1);
 	return rc;
 }
 
 static int event_update(struct dwell_perf_data *data, struct bytes *body)
 {
 	uint64_t kind = bytes_u64(body), id = bytes_u64(body);
-	int64_t event = events_find(data, id);
+	int64_t event = event_table_find(data, id);
 	const char *name;
 
 	if (body->bad)
@@ -40,7 +40,7 @@ static int event_update(struct dwell_perf_data *data, struct bytes *body)
 	if (kind != UPDATE_NAME || event < 0 || event >= data->events.count)
 		return 0;
 	name = bytes_text(body);
-	return name ? events_set_name(data, (uint32_t)event, name) : -EINVAL;
+	return name ? event_table_set_name(data, (uint32_t)event, name) : -EINVAL;
 }
 
 static int header_feature(struct dwell_perf_data *data, struct bytes *body)

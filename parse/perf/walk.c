@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/unzstd.h"
 #include "parse/perf/data_impl.h"
 
 enum {
@@ -24,6 +25,9 @@ struct walk {
 	uint64_t stamp;	       /* of the last kernel record */
 	bool broken;	       /* the next record does not go on with the run */
 	bool stopped;
+	bool unpacked;		     /* the segment is a spool of what was compressed */
+	struct walk *inner;	     /* over what was compressed here; NULL = nothing yet */
+	struct dwell_unzstd *unzstd; /* the inner one's */
 };
 
 static int run_close(struct walk *walk)
@@ -133,6 +137,8 @@ static void walk_skip(struct walk *walk, uint64_t count)
 	walk->used += (uint32_t)(count < here ? count : here);
 }
 
+static int walk_buffer(struct walk *walk);
+
 /* Passes over a record and the bytes behind it that are not records. */
 static void walk_pass(struct walk *walk, uint32_t bytes, uint64_t extra)
 {
@@ -174,6 +180,119 @@ static int walk_tracing(struct walk *walk, const uint8_t *record, uint32_t bytes
 	return rc == -EINVAL ? 0 : rc;
 }
 
+static struct walk *walk_new(struct dwell_perf_data *data, struct dwell_err *err, uint32_t segment,
+			     uint64_t offset, uint64_t end)
+{
+	struct walk *walk = calloc(1, sizeof(*walk));
+
+	if (walk)
+		*walk = (struct walk){
+			.data = data, .err = err, .segment = segment, .at = offset, .end = end
+		};
+	if (walk)
+		walk->buffer = malloc(PIECE_BYTES);
+	if (!walk || !walk->buffer) {
+		free(walk);
+		dwell_err_sys(err, -ENOMEM, "cannot read '%s'", data->path);
+		return NULL;
+	}
+	return walk;
+}
+
+static void walk_free(struct walk *walk)
+{
+	if (!walk)
+		return;
+	dwell_unzstd_free(walk->unzstd);
+	free(walk->buffer);
+	free(walk);
+}
+
+/* What is compressed in one file is one stream, whose records go on from one to the next. */
+static int inner_open(struct walk *walk)
+{
+	struct dwell_perf_data *data = walk->data;
+	int rc;
+
+	if (!data->unpacked_segment) {
+		rc = segments_add_spool(data, &data->unpacked_segment, walk->err);
+		if (rc)
+			return rc;
+	}
+	walk->inner = walk_new(data, walk->err, data->unpacked_segment,
+			       data->segments.data[data->unpacked_segment].bytes, UINT64_MAX);
+	if (!walk->inner)
+		return -ENOMEM;
+	walk->inner->unpacked = true;
+	walk->inner->unzstd = dwell_unzstd_new();
+	return walk->inner->unzstd
+		       ? 0
+		       : dwell_err_sys(walk->err, -ENOMEM, "cannot read '%s'", data->path);
+}
+
+/* Unpacks as much as fits behind what is left in the buffer. 1, 0 when nothing came, or -errno. */
+static int inner_fill(struct walk *inner, const uint8_t **src, const uint8_t *end)
+{
+	struct dwell_perf_data *data = inner->data;
+	struct segment *spool = &data->segments.data[inner->segment];
+	uint64_t passed;
+	int64_t n;
+	int rc;
+
+	memmove(inner->buffer, inner->buffer + inner->used, inner->filled - inner->used);
+	inner->filled -= inner->used;
+	inner->used = 0;
+	n = dwell_unzstd_feed(inner->unzstd, src, end, inner->buffer + inner->filled,
+			      PIECE_BYTES - inner->filled);
+	if (n <= 0)
+		return (int)n;
+	/* Bytes that are no records may still be passed over from the piece before. */
+	passed = inner->at > spool->bytes ? inner->at - spool->bytes : 0;
+	data->info.decompressed_bytes += (uint64_t)n;
+	rc = segment_append(spool, inner->buffer + inner->filled, (uint64_t)n, inner->err);
+	if (rc)
+		return rc;
+	inner->filled += (uint32_t)n;
+	inner->used += (uint32_t)(passed < (uint64_t)n ? passed : (uint64_t)n);
+	return 1;
+}
+
+/* The records inside of a compressed one. */
+static int walk_compressed(struct walk *walk, uint32_t type, const uint8_t *record, uint32_t bytes)
+{
+	enum { V2_BYTES = 16 };
+	const uint8_t *at = record + RECORD_HEADER_BYTES, *end = record + bytes;
+	int rc = 0;
+
+	if (walk->unpacked)
+		return walk_stop(walk, true);
+	if (type == DWELL_PERF_COMPRESSED2) {
+		uint64_t payload =
+			bytes < V2_BYTES ? UINT64_MAX : load_u64(at, walk->data->info.swapped);
+
+		if (payload > bytes - V2_BYTES)
+			return walk_stop(walk, true);
+		at = record + V2_BYTES;
+		end = at + payload;
+	}
+	if (!walk->inner)
+		rc = inner_open(walk);
+	walk->data->info.compressed_bytes += (uint64_t)(end - at);
+	while (!rc && !walk->inner->stopped) {
+		rc = inner_fill(walk->inner, &at, end);
+		if (rc <= 0)
+			break;
+		rc = walk_buffer(walk->inner);
+	}
+	if (rc && rc != -EBADMSG)
+		return rc;
+	if (rc || walk->inner->stopped)
+		return walk_stop(walk, true);
+	walk_pass(walk, bytes, 0);
+	walk->broken = true;
+	return 0;
+}
+
 /* One record of perf's own. Behind some stand bytes that are not records. */
 static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
 {
@@ -185,6 +304,8 @@ static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
 
 	if (type == DWELL_PERF_HEADER_TRACING_DATA) {
 		rc = walk_tracing(walk, record, bytes);
+	} else if (type == DWELL_PERF_COMPRESSED || type == DWELL_PERF_COMPRESSED2) {
+		rc = walk_compressed(walk, type, record, bytes);
 	} else if (type == DWELL_PERF_AUXTRACE) {
 		if (bytes < AUXTRACE_MIN_BYTES)
 			return walk_stop(walk, true);
@@ -263,25 +384,36 @@ static int walk_fill(struct walk *walk)
 	return 0;
 }
 
+/* Closes what is open; bytes behind the last whole record stay unread. */
+static int walk_end(struct walk *walk)
+{
+	int rc = run_close(walk);
+
+	if (!rc && walk->inner) {
+		walk->data->info.unread_bytes += walk->inner->filled - walk->inner->used;
+		rc = run_close(walk->inner);
+	}
+	return rc;
+}
+
 int walk_segment(struct dwell_perf_data *data, uint32_t segment, uint64_t offset, uint64_t end,
 		 struct dwell_err *err)
 {
-	struct walk walk = { .data = data, .err = err, .segment = segment, .at = offset };
+	struct walk *walk = walk_new(data, err, segment, offset, end);
 	int rc = 0;
 
-	walk.end = end;
-	walk.buffer = malloc(PIECE_BYTES);
-	if (!walk.buffer)
-		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", data->path);
-	while (!rc && !walk.stopped) {
-		rc = walk_fill(&walk);
-		if (!rc && !walk.stopped)
-			rc = walk_buffer(&walk);
+	if (!walk)
+		return -ENOMEM;
+	while (!rc && !walk->stopped) {
+		rc = walk_fill(walk);
+		if (!rc && !walk->stopped)
+			rc = walk_buffer(walk);
 	}
 	if (!rc)
-		rc = run_close(&walk);
-	data->info.unread_bytes += end - walk.at;
+		rc = walk_end(walk);
+	data->info.unread_bytes += end - walk->at;
 	data->info.data_bytes += end - offset;
-	free(walk.buffer);
+	walk_free(walk->inner);
+	walk_free(walk);
 	return rc;
 }

@@ -94,6 +94,12 @@ sed "s/$tab/|/g" "$corpus/INDEX.tsv" | while IFS='|' read -r line; do
 	path=${line%%|*}
 	kind=$(echo "$line" | cut -d'|' -f8)
 	case $kind in
+	'perf.data file' | 'perf.data pipe')
+		case $path in *corrupted*) kind='corrupt perf.data' ;; esac
+		;;
+	*) ;;
+	esac
+	case $kind in
 	'perf.data file' | 'perf.data pipe') ;;
 	'corrupt perf.data'*)
 		broken "$path"

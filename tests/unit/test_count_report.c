@@ -67,6 +67,7 @@ static void build_counters(struct counting *c)
 
 	counting_init(c);
 	counting_event(c, "cyc\033les", false);
+	c->source->events.data[0].period = 250000;
 	counting_event(c, "page-faults", false);
 	web = synth_thread(&c->s, 40, 41, "web");
 	for (int i = 0; i < 6; i++)
@@ -109,7 +110,7 @@ static void test_counters_text(void **state)
 		"  12%  :50      serve < main                  1\n"
 		"  12%  swapper  do_idle                       1\n"
 		"\n"
-		"lost 0, coverage not known, perf.data\n"
+		"lost 0, coverage not known, sampled every 250,000, perf.data\n"
 		"events: cyc?les 8, page-faults 1\n"
 		"! no clock and no scheduler events: samples of 'cyc?les' are counted, not time\n"
 		"more: dwell report threads perf.data, dwell fold perf.data\n");
@@ -151,6 +152,48 @@ static void test_clock_text(void **state)
 		       "  40/41  web       86%        6  600 us\n"
 		       "     50  :50       14%        1  100 us\n"
 		       "! sched_switch was sampled by frequency; record with -c 1\n");
+}
+
+static void print_line(void *user, const char *text)
+{
+	fprintf(user, "%s\n", text);
+}
+
+static void test_warnings(void **state)
+{
+	static const struct {
+		struct dwell_health health;
+		const char *expected;
+	} cases[] = {
+		{ { .counted = "cpu-clock" },
+		  "no periods and no scheduler events: samples of 'cpu-clock' are counted, not "
+		  "time\n" },
+		{ { .counted = "cycles", .no_switches_reason = "half told" },
+		  "half told\n"
+		  "no clock and no usable scheduler events: samples of 'cycles' are counted, not "
+		  "time\n" },
+		{ { .no_switches_reason = "half told" }, "half told\n" },
+		{ { .no_switches_reason = "half told", .has_switches = true, .has_wakings = true },
+		  "half told\n" },
+		/* Who asks for an event's samples misses nothing. */
+		{ { .asked_count = true, .counted = "cycles" }, "" },
+		{ { .asked_count = true, .counted = "cycles", .has_switches = true }, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dwell_health health = cases[i].health;
+		char *text;
+		size_t bytes;
+		FILE *out = open_memstream(&text, &bytes);
+
+		assert_non_null(out);
+		health.finished = true;
+		dwell_health_warnings(&health, print_line, out);
+		fclose(out);
+		assert_string_equal(text, cases[i].expected);
+		free(text);
+	}
 }
 
 static struct json_object *parsed(struct counting *c, enum form form)
@@ -223,9 +266,8 @@ static void test_clock_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters_text),
-		cmocka_unit_test(test_clock_text),
-		cmocka_unit_test(test_counters_json),
+		cmocka_unit_test(test_counters_text), cmocka_unit_test(test_clock_text),
+		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_counters_json),
 		cmocka_unit_test(test_clock_json),
 	};
 

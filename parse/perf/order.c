@@ -32,7 +32,7 @@ struct waiting {
 	struct active *active;
 };
 
-struct merge {
+struct order {
 	const struct dwell_perf_data *data;
 	struct active *current; /* handed out last; NULL = none */
 	uint64_t limit;		/* current goes on without a look while below it */
@@ -70,21 +70,21 @@ static bool waiting_before(const struct waiting *x, const struct waiting *y)
 
 /* ---- one run */
 
-static void active_free(struct merge *merge, struct active *active)
+static void active_free(struct order *order, struct active *active)
 {
 	if (!active)
 		return;
-	if (active->room == BUFFER_MAX_BYTES && !merge->spare)
-		merge->spare = active->buffer;
+	if (active->room == BUFFER_MAX_BYTES && !order->spare)
+		order->spare = active->buffer;
 	else
 		free(active->buffer);
 	free(active);
 }
 
 /* Makes the buffer hold at least need bytes of records. */
-static int active_room(struct merge *merge, struct active *active, uint32_t need)
+static int active_room(struct order *order, struct active *active, uint32_t need)
 {
-	uint32_t room = BUFFERS_BYTES / (merge->heap.count + 1);
+	uint32_t room = BUFFERS_BYTES / (order->heap.count + 1);
 	uint8_t *buffer;
 
 	if (need <= active->room)
@@ -94,9 +94,9 @@ static int active_room(struct merge *merge, struct active *active, uint32_t need
 					 : room;
 	room = room > active->run.bytes ? active->run.bytes : room;
 	room = room < need ? need : room;
-	if (room == BUFFER_MAX_BYTES && merge->spare && !active->buffer) {
-		buffer = merge->spare;
-		merge->spare = NULL;
+	if (room == BUFFER_MAX_BYTES && order->spare && !active->buffer) {
+		buffer = order->spare;
+		order->spare = NULL;
 	} else {
 		buffer = realloc(active->buffer, room);
 		if (!buffer)
@@ -107,13 +107,13 @@ static int active_room(struct merge *merge, struct active *active, uint32_t need
 	return 0;
 }
 
-static int changed(const struct merge *merge, struct dwell_err *err)
+static int changed(const struct order *order, struct dwell_err *err)
 {
-	return dwell_err_set(err, -EIO, "'%s' was changed while it was read", merge->data->path);
+	return dwell_err_set(err, -EIO, "'%s' was changed while it was read", order->data->path);
 }
 
 /* Reads on, so that need bytes from `at` on are there; the run is known to have them. */
-static int active_fill(struct merge *merge, struct active *active, uint32_t need,
+static int active_fill(struct order *order, struct active *active, uint32_t need,
 		       struct dwell_err *err)
 {
 	uint32_t rest = active->filled - active->at;
@@ -121,20 +121,20 @@ static int active_fill(struct merge *merge, struct active *active, uint32_t need
 	int64_t n;
 
 	if (need > rest + left)
-		return changed(merge, err);
+		return changed(order, err);
 	if (rest)
 		memmove(active->buffer, active->buffer + active->at, rest);
 	active->at = 0;
 	active->filled = rest;
-	if (active_room(merge, active, need))
-		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", merge->data->path);
+	if (active_room(order, active, need))
+		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", order->data->path);
 	left = left < active->room - rest ? left : active->room - rest;
-	n = segment_read(merge->data, active->run.segment, active->run.offset + active->read,
+	n = segment_read(order->data, active->run.segment, active->run.offset + active->read,
 			 active->buffer + rest, left, err);
 	if (n < 0)
 		return (int)n;
 	if ((uint64_t)n < left)
-		return changed(merge, err);
+		return changed(order, err);
 	active->read += left;
 	active->filled += (uint32_t)left;
 	return 0;
@@ -142,9 +142,9 @@ static int active_fill(struct merge *merge, struct active *active, uint32_t need
 
 /* Moves on to the run's next kernel record: 1, 0 at its end, or -errno. What pass one passed over
  * is passed over again. */
-static int active_advance(struct merge *merge, struct active *active, struct dwell_err *err)
+static int active_advance(struct order *order, struct active *active, struct dwell_err *err)
 {
-	const struct dwell_perf_data *data = merge->data;
+	const struct dwell_perf_data *data = order->data;
 	bool swapped = data->info.swapped;
 	int rc;
 
@@ -158,15 +158,15 @@ static int active_advance(struct merge *merge, struct active *active, struct dwe
 		if (active->at == active->filled && active->read == active->run.bytes)
 			return 0;
 		if (active->filled - active->at < RECORD_HEADER_BYTES) {
-			rc = active_fill(merge, active, RECORD_HEADER_BYTES, err);
+			rc = active_fill(order, active, RECORD_HEADER_BYTES, err);
 			if (rc)
 				return rc;
 		}
 		bytes = load_u16(active->buffer + active->at + 6, swapped);
 		if (bytes < RECORD_HEADER_BYTES || bytes % 8)
-			return changed(merge, err);
+			return changed(order, err);
 		if (active->filled - active->at < bytes) {
-			rc = active_fill(merge, active, bytes, err);
+			rc = active_fill(order, active, bytes, err);
 			if (rc)
 				return rc;
 		}
@@ -215,10 +215,10 @@ static void record_give(const struct dwell_perf_data *data, const struct active 
 
 /* ---- the heap */
 
-static void heap_down(struct merge *merge, uint32_t i)
+static void heap_down(struct order *order, uint32_t i)
 {
-	struct waiting *heap = merge->heap.data, moved = heap[i];
-	uint32_t count = merge->heap.count, child;
+	struct waiting *heap = order->heap.data, moved = heap[i];
+	uint32_t count = order->heap.count, child;
 
 	for (; (child = 2 * i + 1) < count; i = child) {
 		if (child + 1 < count && waiting_before(&heap[child + 1], &heap[child]))
@@ -231,126 +231,126 @@ static void heap_down(struct merge *merge, uint32_t i)
 }
 
 /* Room is there. */
-static void heap_push(struct merge *merge, struct active *active)
+static void heap_push(struct order *order, struct active *active)
 {
-	struct waiting *heap = merge->heap.data, added = { active->stamp, active };
-	uint32_t i = merge->heap.count++;
+	struct waiting *heap = order->heap.data, added = { active->stamp, active };
+	uint32_t i = order->heap.count++;
 
 	for (; i && waiting_before(&added, &heap[(i - 1) / 2]); i = (i - 1) / 2)
 		heap[i] = heap[(i - 1) / 2];
 	heap[i] = added;
 }
 
-static struct active *heap_pop(struct merge *merge)
+static struct active *heap_pop(struct order *order)
 {
-	struct active *top = merge->heap.data[0].active;
+	struct active *top = order->heap.data[0].active;
 
-	merge->heap.data[0] = merge->heap.data[--merge->heap.count];
-	if (merge->heap.count)
-		heap_down(merge, 0);
+	order->heap.data[0] = order->heap.data[--order->heap.count];
+	if (order->heap.count)
+		heap_down(order, 0);
 	return top;
 }
 
 /* Opens the next run and puts it into the heap. */
-static int run_begin(struct merge *merge, struct dwell_err *err)
+static int run_begin(struct order *order, struct dwell_err *err)
 {
-	const struct run *run = &merge->data->runs.data[merge->next_run];
+	const struct run *run = &order->data->runs.data[order->next_run];
 	struct active *active = calloc(1, sizeof(*active));
 	int rc;
 
-	if (!active || dwell_array_grow(&merge->heap)) {
+	if (!active || dwell_array_grow(&order->heap)) {
 		free(active);
-		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", merge->data->path);
+		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", order->data->path);
 	}
 	active->run = *run;
 	active->stamp = run->first_ns;
-	merge->next_run++;
-	rc = active_advance(merge, active, err);
+	order->next_run++;
+	rc = active_advance(order, active, err);
 	if (rc == 1)
-		heap_push(merge, active);
+		heap_push(order, active);
 	else
-		active_free(merge, active);
+		active_free(order, active);
 	return rc < 0 ? rc : 0;
 }
 
 /* Makes the run current whose next record is due: 1, 0 when there is none, or -errno. */
-static int merge_switch(struct merge *merge, struct dwell_err *err)
+static int order_switch(struct order *order, struct dwell_err *err)
 {
-	const struct run *runs = merge->data->runs.data;
-	uint32_t count = merge->data->runs.count;
+	const struct run *runs = order->data->runs.data;
+	uint32_t count = order->data->runs.count;
 	int rc;
 
-	if (merge->current) {
-		if (dwell_array_grow(&merge->heap))
-			return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", merge->data->path);
-		heap_push(merge, merge->current);
-		merge->current = NULL;
+	if (order->current) {
+		if (dwell_array_grow(&order->heap))
+			return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", order->data->path);
+		heap_push(order, order->current);
+		order->current = NULL;
 	}
-	while (merge->next_run < count) {
-		const struct run *next = &runs[merge->next_run];
-		const struct waiting *top = merge->heap.data;
+	while (order->next_run < count) {
+		const struct run *next = &runs[order->next_run];
+		const struct waiting *top = order->heap.data;
 
-		if (merge->heap.count &&
+		if (order->heap.count &&
 		    due_before(top->stamp, &top->active->run, next->first_ns, next))
 			break;
-		rc = run_begin(merge, err);
+		rc = run_begin(order, err);
 		if (rc)
 			return rc;
 	}
-	if (!merge->heap.count)
+	if (!order->heap.count)
 		return 0;
-	merge->current = heap_pop(merge);
-	merge->limit = merge->heap.count ? merge->heap.data[0].stamp : UINT64_MAX;
-	if (merge->next_run < count && runs[merge->next_run].first_ns < merge->limit)
-		merge->limit = runs[merge->next_run].first_ns;
+	order->current = heap_pop(order);
+	order->limit = order->heap.count ? order->heap.data[0].stamp : UINT64_MAX;
+	if (order->next_run < count && runs[order->next_run].first_ns < order->limit)
+		order->limit = runs[order->next_run].first_ns;
 	return 1;
 }
 
 int dwell_perf_data_next(struct dwell_perf_data *data, struct dwell_perf_record *ret_record,
 			 struct dwell_err *err)
 {
-	struct merge *merge = data->merge;
+	struct order *order = data->order;
 	int rc = 1;
 
-	if (merge->current) {
-		rc = active_advance(merge, merge->current, err);
+	if (order->current) {
+		rc = active_advance(order, order->current, err);
 		if (rc < 0)
 			return rc;
 		if (!rc) {
-			active_free(merge, merge->current);
-			merge->current = NULL;
+			active_free(order, order->current);
+			order->current = NULL;
 		}
 	}
-	if (!merge->current || merge->current->stamp >= merge->limit) {
-		rc = merge_switch(merge, err);
+	if (!order->current || order->current->stamp >= order->limit) {
+		rc = order_switch(order, err);
 		if (rc <= 0)
 			return rc;
 	}
-	record_give(data, merge->current, ret_record);
+	record_give(data, order->current, ret_record);
 	return 1;
 }
 
-int merge_new(struct dwell_perf_data *data)
+int order_new(struct dwell_perf_data *data)
 {
-	struct merge *merge = calloc(1, sizeof(*merge));
+	struct order *order = calloc(1, sizeof(*order));
 
-	if (!merge)
+	if (!order)
 		return -ENOMEM;
 	if (data->runs.count)
 		qsort(data->runs.data, data->runs.count, sizeof(*data->runs.data), run_compare);
-	merge->data = data;
-	data->merge = merge;
+	order->data = data;
+	data->order = order;
 	return 0;
 }
 
-void merge_free(struct merge *merge)
+void order_free(struct order *order)
 {
-	if (!merge)
+	if (!order)
 		return;
-	active_free(merge, merge->current);
-	for (uint32_t i = 0; i < merge->heap.count; i++)
-		active_free(merge, merge->heap.data[i].active);
-	dwell_array_release(&merge->heap);
-	free(merge->spare);
-	free(merge);
+	active_free(order, order->current);
+	for (uint32_t i = 0; i < order->heap.count; i++)
+		active_free(order, order->heap.data[i].active);
+	dwell_array_release(&order->heap);
+	free(order->spare);
+	free(order);
 }

@@ -39,7 +39,7 @@ static struct places places_of(const struct dwell_perf_layout *layout)
 	return places;
 }
 
-int events_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t bytes)
+int event_table_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t bytes)
 {
 	struct dwell_perf_event event = { 0 };
 	const struct places *first;
@@ -63,12 +63,12 @@ int events_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t bytes
 	return 0;
 }
 
-int events_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event)
+int event_table_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event)
 {
 	return id ? dwell_idmap_set(&data->ids, id ^ data->id_seed, event + 1) : 0;
 }
 
-int events_set_name(struct dwell_perf_data *data, uint32_t event, const char *name)
+int event_table_set_name(struct dwell_perf_data *data, uint32_t event, const char *name)
 {
 	struct dwell_perf_event *named = &data->events.data[event];
 
@@ -111,7 +111,7 @@ static int event_finish(struct dwell_perf_event *event, const struct dwell_perf_
 	return event->name ? 0 : -ENOMEM;
 }
 
-int events_finish(struct dwell_perf_data *data)
+int event_table_finish(struct dwell_perf_data *data)
 {
 	struct dwell_idmap formats = { 0 };
 	int rc = 0;
@@ -124,7 +124,7 @@ int events_finish(struct dwell_perf_data *data)
 	return rc;
 }
 
-void perf_events_release(struct dwell_perf_data *data)
+void event_table_release(struct dwell_perf_data *data)
 {
 	for (uint32_t i = 0; i < data->events.count; i++)
 		free(data->events.data[i].name);
