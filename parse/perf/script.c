@@ -334,13 +334,16 @@ static bool untimed_parse(struct dwell_slice line, struct dwell_script_header *h
 			event = left.bytes;
 			prefix = left;
 			word = word_cut(&left);
+		} else if (dwell_slice_digit(line.at[event])) { /* a time that is none */
+			continue;
 		}
 		if (dwell_slice_u64(word, &h->period)) {
-			struct dwell_slice before = left, cpu = word_cut(&before);
+			struct dwell_slice before = left, dated = left, cpu = word_cut(&before);
 			uint32_t width = left.bytes - (before.bytes + cpu.bytes) + word.bytes;
 			uint32_t ignored;
 
-			h->has_period = cpu_parse(cpu, &ignored) || width > PERIOD_WIDTH;
+			h->has_period = cpu_parse(cpu, &ignored) || width > PERIOD_WIDTH ||
+					tod_cut(&dated, &h->time_ns);
 			if (h->has_period)
 				prefix = left;
 		}
