@@ -39,6 +39,8 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.late = info->late + stats->late_events,
 		.wakings_dropped = info->wakings_dropped,
 		.unread_bytes = info->unread_bytes,
+		.switches_unused = info->switches_unused,
+		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
 		.cpus = info->cpus,
@@ -130,6 +132,15 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     text_bytes(bytes, health->unread_bytes));
 	else if (!health->finished)
 		warn(fn, user, "the file was cut off: it ends before the recording did");
+	if (health->unknown_lines)
+		warn(fn, user, "%s line%s of the text not understood and left out",
+		     text_count(bytes, health->unknown_lines), were(health->unknown_lines));
+	if (health->switches_unused)
+		warn(fn, user,
+		     "%s switch%s not used: the first of them came too late in the text for waits "
+		     "to be told",
+		     text_count(bytes, health->switches_unused),
+		     health->switches_unused == 1 ? " was" : "es were");
 	if (health->only_cpus) {
 		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
 		warn(fn, user,
