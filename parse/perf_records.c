@@ -234,14 +234,23 @@ static const struct dwell_perf_build_id *build_id_of(struct dwell_source *source
 	return index ? dwell_perf_data_build_id(perf->data, index - 1) : NULL;
 }
 
+/* The image's mapping is named after its reference symbol too, its build id's entry is not. */
 static int kernel_map(struct dwell_source *source, const struct mmap_fields *fields,
 		      const char *path, const uint8_t *build_id, uint8_t build_id_bytes)
 {
+	static const char image[] = "[kernel.kallsyms]";
 	struct perf_source *perf = source->format;
+	const struct dwell_perf_build_id *told = !build_id && !strncmp(path, image, strlen(image))
+							 ? build_id_of(source, image)
+							 : NULL;
 	const char *reference;
 	char text[32];
 	int rc, length;
 
+	if (told) {
+		build_id = told->id;
+		build_id_bytes = told->bytes;
+	}
 	rc = perf_kernel_map(&perf->kernel, fields->start, fields->bytes, fields->pgoff, path,
 			     build_id, build_id_bytes, &reference);
 	if (rc || !reference)
