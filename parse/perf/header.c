@@ -122,7 +122,8 @@ static void bitmap_read(const uint8_t *at, bool swapped, uint64_t bitmap[FEATURE
 
 	for (unsigned i = 0; i < FEATURE_WORDS; i++)
 		bitmap[i] = load_u64(at + 8 * i, swapped);
-	if (!big_endian || (bitmap[0] >> FEATURE_HOSTNAME & 1))
+	if (!big_endian || (bitmap[0] >> FEATURE_HOSTNAME & 1) ||
+	    !(bitmap[0] | bitmap[1] | bitmap[2] | bitmap[3]))
 		return;
 	for (unsigned i = 0; i < FEATURE_WORDS; i++)
 		bitmap[i] = bitmap[i] << 32 | bitmap[i] >> 32;
