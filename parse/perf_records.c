@@ -48,8 +48,8 @@ int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cp
 	static const struct perf_cpu fresh = { .running = DWELL_THREAD_NONE,
 					       .left = DWELL_THREAD_NONE };
 
-	if (cpu >= CPUS_MAX) {
-		perf->nowhere = fresh;
+	if (cpu >= CPUS_MAX) { /* of several CPUs: who runs there is not one thread */
+		perf->nowhere.running = perf->nowhere.left = DWELL_THREAD_NONE;
 		*ret_cpu = &perf->nowhere;
 		return 0;
 	}
@@ -489,8 +489,12 @@ static int take_switch_record(struct dwell_source *source, const struct dwell_pe
 		return rc;
 	if (!out) {
 		event->kind = DWELL_EVENT_SWITCH_IN;
-		if (tid < 0) /* an exiting thread has no tid any more */
-			return 1;
+		if (tid < 0) { /* an exiting thread has no tid any more: the tracepoint told it */
+			event->thread =
+				cpu->left == DWELL_THREAD_NONE ? DWELL_THREAD_NONE : cpu->running;
+			cpu->left = DWELL_THREAD_NONE;
+			return event->thread == DWELL_THREAD_NONE ? 1 : 0;
+		}
 		rc = perf_thread(source, (int32_t)trailer->pid, tid, true, true, &event->thread);
 		cpu->running = event->thread;
 		cpu->left = DWELL_THREAD_NONE;
