@@ -176,7 +176,7 @@ for name in data data4; do
 done
 
 # ---- text: what `perf script` prints, made here; ten times as much takes ten times as long
-# script_text SAMPLES: stacks of 13 frames out of 5,500, frames out of 3,000 lines.
+# script_text SAMPLES: 150 threads, 5,500 stacks of 13 frames, frames out of 3,000 lines.
 script_text()
 {
 	awk -v samples="$1" 'BEGIN {
@@ -188,10 +188,11 @@ script_text()
 		for (i = 0; i < 5500; i++)
 			for (k = 0; k < 13; k++)
 				stack[i] = stack[i] line[int(rand() * 3000)]
-		for (i = 0; i < samples; i++)
-			printf "load %d/%d [%03d] %d.%06d:    2004008 cpu-clock: \n%s\n", 4000 + i % 150,
-				4000 + i % 150, i % 2, 100 + i / 100000, i % 100000 * 10,
-				stack[int(rand() * 5500)]
+		for (i = 0; i < samples; i++) {
+			k = int(rand() * 5500)
+			printf "load %d/%d [%03d] %d.%06d:    2004008 cpu-clock: \n%s\n", 4000 + k % 150,
+				4000 + k % 150, i % 2, 100 + i / 100000, i % 100000 * 10, stack[k]
+		}
 	}'
 }
 echo
