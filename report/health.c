@@ -51,6 +51,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.asked_count = analysis->counting && !analysis->implied,
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
+		.has_waits = analysis->choice.waits,
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -116,6 +117,10 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 		     "no %s and no %sscheduler events: samples of '%s' are counted, not time",
 		     strstr(name, "clock") ? "periods" : "clock",
 		     health->no_switches_reason ? "usable " : "", name);
+	} else if (health->has_waits) {
+		warn(fn, user,
+		     "no scheduler events were recorded: waits are those that perf measured "
+		     "(--off-cpu), and runnable time is not known");
 	} else if (!health->no_switches_reason) {
 		warn(fn, user,
 		     "no scheduler events were recorded: on-CPU time is sample periods, and "

@@ -23,6 +23,7 @@ struct dwell_health {
 	uint32_t cpus;
 	bool finished, damaged;
 	bool has_switches, has_wakings;
+	bool has_waits;			/* without switches: some event tells of waits */
 	bool asked_count;		/* one event's samples were asked for, not time */
 	const char *no_switches_reason; /* as in struct dwell_source_info */
 	const char *counted;		/* the event that is counted, NULL for time; borrowed */
