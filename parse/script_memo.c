@@ -72,10 +72,12 @@ static int slots_grow(struct memo *memo)
 }
 
 /* A copy that lives until the memo is reset; NULL when out of memory. */
-static char *string_keep(struct memo *memo, const void *bytes, uint32_t count)
+static const char *string_keep(struct memo *memo, const void *bytes, uint32_t count)
 {
 	char *copy;
 
+	if (!count)
+		return "";
 	if (memo->chunk_left < count) {
 		uint32_t room = count > CHUNK_BYTES ? count : CHUNK_BYTES;
 
@@ -90,8 +92,7 @@ static char *string_keep(struct memo *memo, const void *bytes, uint32_t count)
 		memo->bytes += room;
 	}
 	copy = memo->chunk_at;
-	if (count)
-		memcpy(copy, bytes, count);
+	memcpy(copy, bytes, count);
 	memo->chunk_at += count;
 	memo->chunk_left -= count;
 	return copy;
@@ -99,7 +100,7 @@ static char *string_keep(struct memo *memo, const void *bytes, uint32_t count)
 
 uint32_t memo_add(struct memo *memo, const void *bytes, uint32_t count, uint64_t hash)
 {
-	char *copy;
+	const char *copy;
 
 	if (dwell_array_grow(&memo->entries) || slots_grow(memo))
 		return 0;
