@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* A short sleep on each CPU becomes knowledge of it: whether tracepoints arrive while its idle task
- * is current, and how far the kernel's clock is from ours. */
+ * is current. A CPU too busy to go idle is tested again later. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/io.h"
 #include "lib/trace_format.h"
 #include "parse/perf/sample.h"
 #include "record/events_impl.h"
@@ -18,13 +17,9 @@ enum {
 	TEST_SLEEP_NS = 200000,
 };
 
-/* A clock apart by less than this is the same clock, read at another moment. */
-#define CLOCK_SAME_NS 20000000
-
 /* Switches into and out of idle among the records of a test ring. */
 struct idle_seen {
 	uint32_t in, out;
-	uint64_t last_ns;
 };
 
 static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
@@ -43,7 +38,6 @@ static void test_read(const struct events *events, struct ring *ring, struct idl
 							     sample.raw_bytes);
 			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,
 							      sample.raw_bytes);
-			seen->last_ns = sample.time_ns;
 		}
 		ring_consume(ring, record);
 	}
@@ -52,7 +46,7 @@ static void test_read(const struct events *events, struct ring *ring, struct idl
 
 /* Sleeps on the CPU (so that it goes idle and comes back) until both ways were seen, or only one
  * was however often. */
-static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
+static int test_cpu(struct events *events, uint32_t cpu)
 {
 	const struct timespec nap = { 0, TEST_SLEEP_NS };
 	struct perf_event_attr attr;
@@ -71,8 +65,6 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 		nanosleep(&nap, NULL);
 		test_read(events, &ring, &seen);
 	}
-	if (!rc && seen.last_ns)
-		*ret_offset_ns = (int64_t)(seen.last_ns - dwell_io_now_ns());
 	ring_unmap(&ring);
 	close(fd);
 	events->cpus[cpu].blind = seen.in && !seen.out;
@@ -81,8 +73,7 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 }
 
 /* Tests the CPUs that want() picks, each from a thread that sleeps on it. */
-static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu),
-		     int64_t *ret_offset_ns)
+static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu))
 {
 	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
 	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
@@ -97,7 +88,7 @@ static int test_cpus(struct events *events, bool (*want)(const struct cpu_events
 		CPU_SET_S(cpu, set_bytes, one);
 		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
 			continue;
-		rc = test_cpu(events, cpu, ret_offset_ns);
+		rc = test_cpu(events, cpu);
 	}
 	if (before && one)
 		sched_setaffinity(0, set_bytes, before);
@@ -116,20 +107,14 @@ static bool want_provisional(const struct cpu_events *cpu)
 	return cpu->provisional;
 }
 
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+int events_test_cpus(struct events *events, struct dwell_err *err)
 {
-	int64_t offset_ns = 0;
-	int rc = test_cpus(events, want_online, &offset_ns);
+	int rc = test_cpus(events, want_online);
 
-	if (rc)
-		return event_open_failed(err, rc, "tracepoint sched:sched_switch");
-	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
-	return 0;
+	return rc ? event_open_failed(err, rc, "tracepoint sched:sched_switch") : 0;
 }
 
 int events_test_again(struct events *events)
 {
-	int64_t offset_ns;
-
-	return test_cpus(events, want_provisional, &offset_ns);
+	return test_cpus(events, want_provisional);
 }

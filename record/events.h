@@ -81,9 +81,8 @@ void events_release(struct events *events);
 /* May thread tid run on a CPU that is not recorded (-C)? */
 bool events_roams(const struct events *events, uint32_t tid);
 
-/* Tests each CPU for tracepoints that do not arrive while its idle task runs, and measures how far
- * the kernel's clock is from ours (another time namespace): *ret_offset_ns = kernel - ours. */
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err);
+/* Tests each CPU for tracepoints that do not arrive while its idle task runs. */
+int events_test_cpus(struct events *events, struct dwell_err *err);
 
 /* Tests again the CPUs that were too busy before (provisional): 0 or -errno. Whose test tells now
  * is provisional no more. */

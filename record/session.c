@@ -471,6 +471,9 @@ static int session_open(struct session *s, struct dwell_err *err)
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rec->pid_max = proc_number("/proc/sys/kernel/pid_max", 32768);
+	rc = proc_clock_offset(&rec->clock_offset_ns);
+	if (rc)
+		return dwell_err_sys(err, rc, "cannot tell this time namespace's clock");
 	rc = record_facts_read(&rec->facts, err);
 	if (!rc)
 		rc = level_check(s, err);
@@ -481,7 +484,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 	if (!rc)
 		rc = tables_open(s, err);
 	if (!rc && rec->facts.tracepoints)
-		rc = events_test_cpus(&rec->events, &rec->clock_offset_ns, err);
+		rc = events_test_cpus(&rec->events, err);
 	if (!rc && rec->config->verbose)
 		means_tell(s);
 	if (!rc && rec->config->command)
