@@ -17,7 +17,7 @@ struct dwell_health {
 	uint64_t observed_ns;	       /* of all threads, after filters */
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t unread_bytes;
-	uint64_t contradictions, chain_breaks;
+	uint64_t contradictions, chain_breaks, untold_switches;
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
