@@ -426,6 +426,8 @@ static int session_finish(struct session *s, int failed)
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
 		rc = intake_pass(rec);
+	if (!rc)
+		rc = intake_lost_last(rec);
 	if (!rc && rec->recount)
 		rc = snapshot_counts(rec);
 	if (!rc)
@@ -456,6 +458,7 @@ static void session_release(struct session *s)
 	dwell_strings_free(rec->strings);
 	dwell_idmap_release(&rec->own_tids);
 	dwell_idmap_release(&rec->forks);
+	dwell_array_release(&rec->uncovered);
 	tids_release(&rec->tids);
 	merge_release(&rec->merge);
 	record_facts_release(&rec->facts);

@@ -113,6 +113,15 @@ int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
 	return threads_read(rec, phase, state_read);
 }
 
+int snapshot_count(struct recording *rec, uint32_t tid)
+{
+	const struct tid_slot *slot = tids_slot(&rec->tids, tid);
+
+	return slot->alive && slot->pid > 0
+		       ? count_read(rec, slot->pid, (int32_t)tid, DWELL_PHASE_START)
+		       : 0;
+}
+
 int snapshot_counts(struct recording *rec)
 {
 	rec->recount = false; /* a loss meanwhile asks again */

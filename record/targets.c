@@ -199,7 +199,16 @@ bool targets_next_covered(const struct recording *rec, uint32_t tid)
 
 	if (ahead > rec->pid_max)
 		ahead = ahead - rec->pid_max + TIDS_RESERVED;
-	return tidfilter_covers(&rec->filter, tid) && tidfilter_covers(&rec->filter, ahead);
+	return tidfilter_covers(&rec->filter, ahead);
+}
+
+int targets_uncovered(struct recording *rec, uint32_t tid)
+{
+	rec->refilter = true;
+	if (dwell_array_grow(&rec->uncovered))
+		return -ENOMEM;
+	rec->uncovered.data[rec->uncovered.count++] = tid;
+	return 0;
 }
 
 void targets_prune(struct recording *rec)
@@ -208,7 +217,7 @@ void targets_prune(struct recording *rec)
 	const uint32_t *tids = tids_sorted(&rec->tids, &count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
+		struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
 		struct proc_stat stat;
 
 		if (tids[i] >= TID_ALIAS || slot->pid <= 0)
@@ -216,6 +225,11 @@ void targets_prune(struct recording *rec)
 		if (!proc_read_stat(slot->pid, (int32_t)tids[i], &stat) && stat.state != 'Z' &&
 		    stat.state != 'X')
 			return;
+		/* What it did last may still be in the rings: it ends at the next look. */
+		if (!slot->gone) {
+			slot->gone = true;
+			continue;
+		}
 		if (tids_end(&rec->tids, tids[i]))
 			dwell_addrspaces_exit(rec->spaces, slot->pid);
 	}
@@ -288,5 +302,9 @@ int targets_refilter(struct recording *rec)
 	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
 	if (!rc)
 		rec->filter = filter;
+	/* What they did until now passed no filter. */
+	for (uint32_t i = 0; !rc && i < rec->uncovered.count; i++)
+		rc = snapshot_count(rec, rec->uncovered.data[i]);
+	rec->uncovered.count = 0;
 	return rc;
 }

@@ -18,6 +18,7 @@ struct tid_slot {
 	uint64_t out_ns;  /* its last switch-out, 0 = it was switched in since */
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */
+	bool gone;	  /* /proc does not know it any more */
 	uint32_t threads; /* of a leader's slot: living threads of its process */
 	uint32_t births;  /* forks that got this tid; tells its lives apart */
 };

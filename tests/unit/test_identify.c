@@ -418,7 +418,7 @@ static void tids_to_come_are_covered_across_the_wrap(void **state)
 
 	r->rec.pid_max = 32768;
 	tidfilter_build(&r->rec.filter, NULL, 0, 29000);
-	assert_false(targets_next_covered(&r->rec, 28000));
+	assert_false(targets_next_covered(&r->rec, 26000));
 	assert_true(targets_next_covered(&r->rec, 30000));
 	assert_false(targets_next_covered(&r->rec, 31000));
 	for (uint32_t i = 0; i < 4096; i++)
@@ -432,11 +432,19 @@ static void targets_that_are_gone_end(void **state)
 	struct rings *r = *state;
 
 	assert_int_equal(tids_begin(&r->rec.tids, A, A, true), 0);
+	assert_int_equal(tids_begin(&r->rec.tids, A1, A, true), 0);
+	targets_prune(&r->rec);
+	assert_int_equal(r->rec.tids.observed_alive, 2);
+	/* What it did last was not read yet at the first look. */
+	switches(r, 0, 1000, A, S, IDLE);
+	pass(r);
 	targets_prune(&r->rec);
 	assert_int_equal(r->rec.tids.observed_alive, 0);
 	assert_int_equal(tids_begin(&r->rec.tids, (uint32_t)getpid(), getpid(), true), 0);
 	targets_prune(&r->rec);
+	targets_prune(&r->rec);
 	assert_int_equal(r->rec.tids.observed_alive, 1);
+	assert_trace(r, "1000 0 switch 4000010.1 S >0.1\n");
 }
 
 int main(void)
