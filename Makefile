@@ -28,12 +28,10 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 	-Wpointer-arith -Wundef -Wno-sign-compare $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. $(WARN) $(CFLAGS)
-# libtraceevent's headers stand in a folder of their own that pkg-config knows: asked once, late.
-TRACEEVENT = $(eval TRACEEVENT := $$(shell pkg-config --cflags libtraceevent 2>/dev/null))$(TRACEEVENT)
-ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS) $(TRACEEVENT)
-LIBS := -ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lm
+ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS)
+LIBS := -lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lm
 # What the static archives need besides: libdw's own decompressors and dlopen.
-STATIC_LIBS := -ltraceevent -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
+STATIC_LIBS := -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
 
 BIN := $(if $(filter build,$(O)),dwell,$(O)/dwell)
 SRCS := $(wildcard lib/*.c parse/*.c parse/elf/*.c parse/perf/*.c record/*.c offcpu/*.c report/*.c)
@@ -44,6 +42,7 @@ TEST_OBJS := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard t
 WORKLOADS := $(patsubst %.c,$(O)/%,$(filter-out %/verify.c %/demo.c,$(wildcard tests/workload/*.c)))
 CHECKERS := $(O)/tests/workload/verify $(O)/demo-workload
 FUZZERS := $(patsubst %.c,$(O)/%,$(wildcard tests/fuzz/fuzz_*.c))
+TOOLS := $(patsubst %.c,$(O)/%,$(wildcard tests/tools/*.c))
 BENCHES := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 C_FILES = $(shell find dwell.c lib parse record offcpu report tests -name '*.[ch]' 2>/dev/null)
 MAN1 = $(wildcard Documentation/*.1)
@@ -89,6 +88,11 @@ $(O)/tests/workload/%: tests/workload/%.c tests/workload/truth.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(WORKLOAD_CC) -o $@ $<
 
+# Show scripts what our libraries make of an input.
+$(O)/tests/tools/%: $(O)/tests/tools/%.o $(O)/libdwell.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(WORKLOAD_CC) -o $@ $<
@@ -102,7 +106,7 @@ $(O)/tests/fuzz/%: $(O)/tests/fuzz/%.o $(O)/libdwell.a
 unit: $(TESTS)
 	$(Q)for t in $(TESTS); do echo "# $$t"; $$t || exit 1; done
 
-programs: $(TESTS) $(WORKLOADS) $(CHECKERS)
+programs: $(TESTS) $(WORKLOADS) $(CHECKERS) $(TOOLS)
 
 check: $(BIN) programs
 	$(Q)DWELL=$(abspath $(BIN)) OUT=$(abspath $(O)) tests/run.sh $(TESTS) tests/e2e/*.sh
@@ -185,6 +189,6 @@ help:
 	@echo 'make clean       remove build/ and ./dwell'
 	@echo 'variables        O=DIR V=1 WERROR=1 SAN=address,undefined CC CFLAGS LDFLAGS'
 
--include $(OBJS:.o=.d) $(TEST_OBJS:.o=.d) $(O)/dwell.d $(TESTS:=.d) $(FUZZERS:=.d)
+-include $(OBJS:.o=.d) $(TEST_OBJS:.o=.d) $(O)/dwell.d $(TESTS:=.d) $(TOOLS:=.d) $(FUZZERS:=.d)
 
 endif

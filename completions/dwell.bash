@@ -43,6 +43,7 @@ _dwell()
 		done
 		case $before in
 		--call-graph) words='fp none' ;;
+		--weight) words='samples period time' ;;
 		--by) words='comm process thread cgroup' ;;
 		--state) words='on runnable preempted woken new throttled blocked off unknown' ;;
 		--sort) words='cpu observed on runnable blocked unknown switches samples longest pid tid comm' ;;

@@ -34,6 +34,7 @@ _dwell()
 	else
 		case $words[CURRENT-1] in
 		--call-graph) _values 'call graph' fp none ;;
+		--weight) _values weight samples period time ;;
 		--by) _values group comm process thread cgroup ;;
 		--state) _values -s , state on runnable preempted woken new throttled blocked off unknown ;;
 		--sort) _values key cpu observed on runnable blocked unknown switches samples longest \

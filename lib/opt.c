@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPTS_MAX = 96, HELP_COLUMN = 32, LONG_BASE = 256 };
 
@@ -180,6 +181,14 @@ int dwell_opt_bytes(const char *value, uint64_t *ret_bytes, struct dwell_err *er
 					     { NULL, 0 } };
 
 	return opt_with_unit(value, units, "a size such as 4096, 64k, 16M, 2G", ret_bytes, err);
+}
+
+int dwell_opt_readable(const char *value, struct dwell_err *err)
+{
+	if (access(value, R_OK) == 0)
+		return 0;
+	dwell_err_sys(err, -errno, "cannot read '%s'", value);
+	return -EINVAL;
 }
 
 int dwell_opt_id_list(const char *value, int (*fn)(void *user, int32_t id), void *user,

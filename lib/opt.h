@@ -42,6 +42,8 @@ int dwell_opt_u64(const char *value, uint64_t min, uint64_t max, uint64_t *ret,
 int dwell_opt_time_ns(const char *value, uint64_t *ret_ns, struct dwell_err *err);
 /* Bytes: "4096", "64k", "16M", "2G" (powers of 1024). */
 int dwell_opt_bytes(const char *value, uint64_t *ret_bytes, struct dwell_err *err);
+/* A file or folder that can be read. Nothing is returned: callers keep the name. */
+int dwell_opt_readable(const char *value, struct dwell_err *err);
 /* "1,2,30": calls fn for each number. */
 int dwell_opt_id_list(const char *value, int (*fn)(void *user, int32_t id), void *user,
 		      struct dwell_err *err);

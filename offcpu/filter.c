@@ -85,6 +85,11 @@ int dwell_filter_add_states(struct dwell_filter *filter, const char *list, struc
 	return filter_split(list, err, filter_add_state, filter);
 }
 
+bool dwell_filter_wants_off(const struct dwell_filter *filter)
+{
+	return filter->states & ~(uint32_t)FILTER_ON;
+}
+
 static int filter_add_glob(void *user, const char *item, struct dwell_err *err)
 {
 	char ***globs = user, **grown, *copy;

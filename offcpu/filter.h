@@ -34,6 +34,8 @@ int dwell_filter_add_pids(struct dwell_filter *filter, const char *list, struct 
 int dwell_filter_add_tids(struct dwell_filter *filter, const char *list, struct dwell_err *err);
 /* "0,2-3" */
 int dwell_filter_add_cpus(struct dwell_filter *filter, const char *list, struct dwell_err *err);
+/* Do the states chosen include any off the CPU? */
+bool dwell_filter_wants_off(const struct dwell_filter *filter);
 void dwell_filter_release(struct dwell_filter *filter);
 
 /* Does the interval count? Clips it to [from_ns, to_ns) first (a clipped end is not censored:

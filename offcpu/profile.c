@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "offcpu/weights.h"
 
 /* Two words -> the index of what they name: open addressing, at most 3/4 full. */
 struct key_slot {
@@ -35,6 +36,12 @@ struct share {
 	DWELL_ARRAY(struct weight) weights;
 };
 
+/* The group that a thread's samples went to last. */
+struct latest_group {
+	uint32_t comm, cgroup;
+	uint32_t group; /* + 1; 0 = none yet */
+};
+
 struct dwell_profile {
 	const struct dwell_threads *threads;
 	enum dwell_group_by by;
@@ -42,8 +49,10 @@ struct dwell_profile {
 	DWELL_ARRAY(struct dwell_group) groups;
 	DWELL_ARRAY(struct dwell_row) rows;
 	DWELL_ARRAY(struct share) shares;
-	DWELL_ARRAY(uint32_t) heads; /* by thread: its newest share, + 1 */
-	uint32_t free_share;	     /* + 1 */
+	DWELL_ARRAY(uint32_t) heads;		 /* by thread: its newest share, + 1 */
+	uint32_t free_share;			 /* + 1 */
+	DWELL_ARRAY(struct latest_group) latest; /* by thread */
+	struct dwell_weights weights;		 /* become rows at the end */
 };
 
 static struct key_slot *key_slot_find(struct key_slot *slots, uint32_t mask, uint64_t a, uint64_t b)
@@ -137,6 +146,8 @@ void dwell_profile_free(struct dwell_profile *profile)
 	dwell_array_release(&profile->rows);
 	dwell_array_release(&profile->shares);
 	dwell_array_release(&profile->heads);
+	dwell_array_release(&profile->latest);
+	dwell_weights_release(&profile->weights);
 	free(profile);
 }
 
@@ -414,6 +425,61 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 	return 0;
 }
 
+/* As profile_group(), for threads in the table: most samples have the group of the one before. */
+static int latest_group(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
+			uint32_t *ret_group)
+{
+	uint32_t cgroup = dwell_threads_get(profile->threads, thread)->cgroup, group;
+	struct latest_group *latest;
+	int rc;
+
+	if (dwell_array_reserve(&profile->latest, (uint64_t)thread + 1))
+		return -ENOMEM;
+	while (profile->latest.count <= thread)
+		profile->latest.data[profile->latest.count++] = (struct latest_group){ 0 };
+	latest = &profile->latest.data[thread];
+	if (!latest->group || latest->comm != comm || latest->cgroup != cgroup) {
+		rc = profile_group(profile, thread, comm, cgroup, &group);
+		if (rc)
+			return rc;
+		*latest = (struct latest_group){ comm, cgroup, group + 1 };
+	}
+	*ret_group = latest->group - 1;
+	return 0;
+}
+
+int dwell_profile_add_weight(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
+			     uint32_t stack, uint64_t weight)
+{
+	uint32_t group;
+	int rc = thread < dwell_threads_count(profile->threads)
+			 ? latest_group(profile, thread, comm, &group)
+			 : profile_group(profile, thread, comm, 0, &group);
+
+	return rc ? rc : dwell_weights_add(&profile->weights, group, stack, weight);
+}
+
+static int weights_to_rows(struct dwell_profile *profile)
+{
+	const struct dwell_weights *weights = &profile->weights;
+
+	for (uint64_t i = 0; weights->entries && i <= weights->mask; i++) {
+		const struct dwell_weights_entry *entry = &weights->entries[i];
+
+		if (!entry->samples)
+			continue;
+		if (dwell_array_grow(&profile->rows))
+			return -ENOMEM;
+		profile->rows.data[profile->rows.count++] =
+			(struct dwell_row){ .group = (uint32_t)(entry->key >> 32),
+					    .stack = (uint32_t)entry->key,
+					    .ns = entry->weight,
+					    .count = entry->samples };
+	}
+	dwell_weights_release(&profile->weights);
+	return 0;
+}
+
 int dwell_profile_end_thread(struct dwell_profile *profile, uint32_t thread)
 {
 	return thread < profile->heads.count ? shares_retire(profile, &profile->heads.data[thread])
@@ -426,7 +492,7 @@ int dwell_profile_finish(struct dwell_profile *profile)
 
 	for (uint32_t thread = 0; thread < profile->heads.count && !rc; thread++)
 		rc = dwell_profile_end_thread(profile, thread);
-	return rc;
+	return rc ? rc : weights_to_rows(profile);
 }
 
 uint32_t dwell_profile_count(const struct dwell_profile *profile)

@@ -53,7 +53,13 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 			     uint32_t comm);
 int dwell_profile_end_thread(struct dwell_profile *profile, uint32_t thread);
 
-/* Spreads the on-CPU time of threads still alive. Call once, before rows are read. */
+/* Adds a sample of an event that is counted: its weight is the ns of a row, whatever its unit. A
+ * profile takes either these or the above. thread may be DWELL_THREAD_NONE. 0 or -ENOMEM. */
+int dwell_profile_add_weight(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
+			     uint32_t stack, uint64_t weight);
+
+/* Spreads the on-CPU time of threads still alive, turns weights into rows. Call once, before rows
+ * are read. */
 int dwell_profile_finish(struct dwell_profile *profile);
 
 uint32_t dwell_profile_count(const struct dwell_profile *profile);

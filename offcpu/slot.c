@@ -463,12 +463,12 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		slot_set_waker(slot, event, time_ns);
 		return;
 	case SLOT_RUNNABLE:
-		if (slot->detail != DWELL_RUNNABLE_WOKEN) {
+		if (slot->detail != DWELL_RUNNABLE_WOKEN && slot->detail != DWELL_RUNNABLE_NEW) {
 			tl->stats.useless_wakings++;
 			return;
 		}
-		/* try_to_wake_up() acts on sleepers only: since the first waking it must have run
-		 * and gone to sleep again. */
+		/* try_to_wake_up() acts on sleepers only: since its birth or first waking it must
+		 * have run and gone to sleep. */
 		slot_missed(tl, slot);
 		break;
 	default: /* BLOCKED */

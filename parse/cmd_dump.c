@@ -10,6 +10,8 @@
 #include "lib/command.h"
 #include "lib/opt.h"
 #include "parse/dump_line.h"
+#include "parse/event_index.h"
+#include "parse/recorded.h"
 #include "parse/source.h"
 
 static const struct dwell_opt opts_table[] = {
@@ -22,6 +24,8 @@ static const struct dwell_opt opts_table[] = {
 	{ "stacks", 'g', NULL, "print frames below each event, innermost first" },
 	{ "symbols", 0, NULL, "resolve the names of frames; implies --stacks" },
 	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },
+	{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },
+	{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },
 	{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },
 	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
 	{ "strict", 0, NULL, "exit with status 4 when the recording has losses" },
@@ -38,6 +42,8 @@ enum {
 	OPT_STACKS,
 	OPT_SYMBOLS,
 	OPT_SYMFS,
+	OPT_KALLSYMS,
+	OPT_BUILD_ID_DIR,
 	OPT_NO_DEMANGLE,
 	OPT_OUTPUT,
 	OPT_STRICT,
@@ -121,6 +127,12 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 	case OPT_SYMFS:
 		opts->symbols.symfs = value;
 		return 0;
+	case OPT_KALLSYMS:
+		opts->symbols.kallsyms = value;
+		return dwell_opt_readable(value, err);
+	case OPT_BUILD_ID_DIR:
+		opts->symbols.build_id_dir = value;
+		return dwell_opt_readable(value, err);
 	case OPT_NO_DEMANGLE:
 		opts->symbols.raw = true;
 		return 0;
@@ -174,13 +186,15 @@ static void print_format(FILE *out, const char *text)
 	}
 }
 
-static void print_event_table(FILE *out, struct dwell_source *source, bool formats)
+/* Entries from index `from` on; returns where they end. */
+static uint32_t print_event_table(FILE *out, struct dwell_source *source, uint32_t from,
+				  bool formats)
 {
 	struct dwell_strings *strings = dwell_source_strings(source);
 	const struct dwell_event_desc *desc;
 
-	for (uint32_t i = 0; (desc = dwell_source_event_desc(source, i)) != NULL; i++) {
-		fprintf(out, "# event %u: ", i);
+	for (; (desc = dwell_source_event_desc(source, from)) != NULL; from++) {
+		fprintf(out, "# event %u: ", from);
 		print_text(out, dwell_strings_get(strings, desc->name));
 		fprintf(out, " period=%llu%s", (unsigned long long)desc->period,
 			desc->unit == DWELL_UNIT_NS ? "ns" : "");
@@ -189,6 +203,42 @@ static void print_event_table(FILE *out, struct dwell_source *source, bool forma
 		fputs(desc->is_clock ? " clock\n" : "\n", out);
 		if (formats)
 			print_format(out, dwell_strings_get(strings, desc->format));
+	}
+	return from;
+}
+
+/* How many of each event the file holds. */
+struct dump_counts {
+	struct dwell_event_index index;
+	DWELL_ARRAY(uint64_t) read; /* by entry of the event table */
+};
+
+static int count_event(struct dump_counts *counts, struct dwell_source *source,
+		       const struct dwell_event *event)
+{
+	uint32_t entry = dwell_event_index_find(&counts->index, source, event);
+
+	if (!dwell_source_event_desc(source, entry))
+		return 0;
+	while (entry >= counts->read.count) {
+		if (dwell_array_grow(&counts->read))
+			return -ENOMEM;
+		counts->read.data[counts->read.count++] = 0;
+	}
+	counts->read.data[entry]++;
+	return 0;
+}
+
+static void print_counts(FILE *out, struct dwell_source *source, const struct dump_counts *counts)
+{
+	const struct dwell_event_desc *desc;
+
+	for (uint32_t i = 0; (desc = dwell_source_event_desc(source, i)) != NULL; i++) {
+		uint64_t read = i < counts->read.count ? counts->read.data[i] : 0;
+
+		fprintf(out, "# read of event %u: ", i);
+		print_text(out, dwell_strings_get(dwell_source_strings(source), desc->name));
+		fprintf(out, " samples=%llu\n", (unsigned long long)read);
 	}
 }
 
@@ -251,24 +301,48 @@ static bool event_wanted(const struct dump_opts *opts, struct dwell_source *sour
 	       thread_wanted(opts, source, event_other(event));
 }
 
-static int print_source(const struct dump_opts *opts, struct dwell_source *source, FILE *out,
+/* Names are asked for once events come: what a pipe tells of its machine has come before. */
+static int symbols_open(struct dump_opts *opts, struct dwell_source *source, struct dwell_err *err)
+{
+	if (!opts->resolve || opts->style.symbols)
+		return 0;
+	dwell_recorded_options(source, opts->input, &opts->symbols);
+	opts->style.symbols = dwell_symbols_new(dwell_source_strings(source),
+						dwell_source_stacks(source), &opts->symbols);
+	return opts->style.symbols ? 0 : dwell_err_sys(err, -ENOMEM, "cannot resolve symbols");
+}
+
+static int print_source(struct dump_opts *opts, struct dwell_source *source, FILE *out,
 			struct dwell_err *err)
 {
 	const struct dwell_event *event;
-	uint32_t facts;
+	struct dump_counts counts = { 0 };
+	uint32_t facts, events;
 	int rc;
 
 	fprintf(out, "# format: %s\n", dwell_source_info(source)->format_name);
 	facts = print_facts(out, source, 0);
-	print_event_table(out, source, opts->formats);
+	events = print_event_table(out, source, 0, opts->formats);
 	while ((rc = dwell_source_next(source, &event, err)) == 1) {
-		if (event_wanted(opts, source, event))
+		rc = count_event(&counts, source, event);
+		if (rc) {
+			dwell_err_sys(err, rc, "cannot dump");
+			break;
+		}
+		if (event_wanted(opts, source, event)) {
+			rc = symbols_open(opts, source, err);
+			if (rc)
+				break;
 			dump_event(out, source, &opts->style, event);
+		}
 		if (ferror(out))
 			break; /* told when the output is closed */
 	}
 	print_facts(out, source, facts);
+	print_event_table(out, source, events, opts->formats);
+	print_counts(out, source, &counts);
 	print_coverage(out, source);
+	dwell_array_release(&counts.read);
 	return rc < 0 ? rc : 0;
 }
 
@@ -300,13 +374,6 @@ static int dump(struct dump_opts *opts)
 	int status, closed, rc;
 
 	rc = dwell_source_open(opts->input, &source, &err);
-	if (!rc && opts->resolve) {
-		opts->style.symbols =
-			dwell_symbols_new(dwell_source_strings(source), dwell_source_stacks(source),
-					  &opts->symbols);
-		if (!opts->style.symbols)
-			rc = dwell_err_sys(&err, -ENOMEM, "cannot resolve symbols");
-	}
 	if (!rc)
 		rc = dwell_output_open(opts->output, opts->input, &out, &err);
 	if (!rc) {

@@ -12,6 +12,7 @@
 
 #include "lib/io.h"
 #include "lib/trace_format.h"
+#include "parse/perf/data.h"
 #include "parse/source_impl.h"
 
 enum {
@@ -58,15 +59,36 @@ void dwell_source_close(struct dwell_source *source)
 	free(source);
 }
 
-static int source_open_fd(const char *path, struct dwell_source *source, struct dwell_err *err)
+/* A directory is a perf.data in directory form, or nothing that is read: its `data` is opened. */
+static int source_open_directory(const char *path, struct dwell_source *source,
+				 struct dwell_err *err)
+{
+	int fd = openat(source->fd, "data", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	close(source->fd);
+	source->fd = fd;
+	return 0;
+}
+
+static int source_open_fd(const char *path, struct dwell_source *source, bool *ret_directory,
+			  struct dwell_err *err)
 {
 	struct stat st;
+	int rc;
 
 	source->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (source->fd < 0 || fstat(source->fd, &st))
 		return dwell_err_sys(err, -errno, "cannot open '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	*ret_directory = S_ISDIR(st.st_mode);
+	if (*ret_directory) {
+		rc = source_open_directory(path, source, err);
+		if (rc)
+			return rc;
+		if (fstat(source->fd, &st) || !S_ISREG(st.st_mode))
+			return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	}
 	if (S_ISREG(st.st_mode)) {
 		source->info.file_bytes = (uint64_t)st.st_size;
 		posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -74,38 +96,46 @@ static int source_open_fd(const char *path, struct dwell_source *source, struct 
 	return 0;
 }
 
-int dwell_source_open(const char *path, struct dwell_source **ret_source, struct dwell_err *err)
+/* Puts the format's reader behind source: told by the first bytes. */
+static int source_open_format(const char *path, struct dwell_source *source, bool directory,
+			      struct dwell_err *err)
 {
 	static const uint8_t magic[] = DWELL_TRACE_MAGIC_BYTES;
-	struct dwell_source *source = source_new();
 	uint8_t head[HEAD_BYTES];
-	int64_t n;
+	int64_t n = dwell_io_read(source->fd, head, sizeof(head));
+
+	if (n < 0)
+		return dwell_err_sys(err, (int)n, "cannot read '%s'", path);
+	if (n == 0)
+		return dwell_err_set(err, -EINVAL, "cannot read '%s': the file is empty", path);
+	if (!memcmp(head, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
+		return trace_source_open(source, head, (uint32_t)n, err);
+	if (dwell_perf_data_is(head, (uint32_t)n))
+		return perf_source_open(source, path, directory, head, (uint32_t)n, err);
+	return dwell_err_set(err, -EINVAL, "cannot read '%s': not a dwell trace or perf.data",
+			     path);
+}
+
+int dwell_source_open(const char *path, struct dwell_source **ret_source, struct dwell_err *err)
+{
+	struct dwell_source *source = source_new();
+	bool directory = false;
 	int rc;
 
 	if (!source)
 		return dwell_err_sys(err, -ENOMEM, "cannot open '%s'", path);
-	rc = source_open_fd(path, source, err);
-	if (rc)
-		goto fail;
-	n = dwell_io_read(source->fd, head, sizeof(head));
-	if (n < 0)
-		rc = dwell_err_sys(err, (int)n, "cannot read '%s'", path);
-	else if (n == 0)
-		rc = dwell_err_set(err, -EINVAL, "cannot read '%s': the file is empty", path);
-	else if (!memcmp(head, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
-		rc = trace_source_open(source, head, (uint32_t)n, err);
-	else
-		rc = dwell_err_set(err, -EINVAL, "cannot read '%s': not a dwell trace", path);
-	if (rc) {
-		if (err && !strstr(err->msg, path))
+	rc = source_open_fd(path, source, &directory, err);
+	if (!rc) {
+		rc = source_open_format(path, source, directory, err);
+		if (rc && err && !strstr(err->msg, path))
 			dwell_err_wrap(err, "cannot read '%s'", path);
-		goto fail;
+	}
+	if (rc) {
+		dwell_source_close(source);
+		return rc;
 	}
 	*ret_source = source;
 	return 0;
-fail:
-	dwell_source_close(source);
-	return rc;
 }
 
 int dwell_source_next(struct dwell_source *source, const struct dwell_event **ret_event,

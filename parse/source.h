@@ -36,13 +36,16 @@ struct dwell_coverage {
 
 /* Facts about the recording. Members marked (end) are final once next() returned 0. */
 struct dwell_source_info {
-	const char *format_name;  /* "dwell trace", "perf.data", ... */
-	uint64_t start_ns;	  /* window start on the trace's clock */
-	uint64_t end_ns;	  /* (end) window end */
-	uint32_t cpus;		  /* number of CPUs, i.e. highest CPU seen + 1 */
-	bool all_threads;	  /* the whole system was observed: per-CPU books can balance */
-	bool has_switches;	  /* there are scheduler events: off-CPU time can be told */
-	bool has_wakings;	  /* wakers were recorded: runnable (woken) can be told */
+	const char *format_name; /* "dwell trace", "perf.data", ... */
+	uint64_t start_ns;	 /* window start on the trace's clock */
+	uint64_t end_ns;	 /* (end) window end */
+	uint32_t cpus;		 /* number of CPUs, i.e. highest CPU seen + 1 */
+	bool all_threads;	 /* the whole system was observed: per-CPU books can balance */
+	bool has_switches;	 /* there are scheduler events: off-CPU time can be told */
+	bool has_wakings;	 /* wakers were recorded: runnable (woken) can be told */
+	/* There are scheduler events, but off-CPU time cannot be told from them (has_switches is
+	 * false): one sentence, why, and which command records what can. Else NULL. */
+	const char *no_switches_reason;
 	bool finished;		  /* (end) the recorder closed the file itself */
 	bool damaged;		  /* (end) reading stopped at bytes that cannot be right */
 	uint64_t unread_bytes;	  /* (end) bytes behind the place where reading stopped */

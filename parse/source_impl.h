@@ -51,4 +51,8 @@ struct trace_input;
 int trace_source_open_input(struct dwell_source *source, const struct trace_input *input,
 			    const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);
 
+/* Opens a perf.data on source->fd (of a directory: its `data`); head are the bytes already read. */
+int perf_source_open(struct dwell_source *source, const char *path, bool is_directory,
+		     const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);
+
 #endif

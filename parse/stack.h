@@ -24,6 +24,7 @@ enum dwell_file_kind {
 /* Names of the pseudo frames. Every name of this kind is in square brackets. */
 #define DWELL_FRAME_TRUNCATED	"[truncated]"	/* root of a chain cut at the kernel's maximum */
 #define DWELL_FRAME_NOT_SAMPLED "[not sampled]" /* ran, but no sample hit it */
+#define DWELL_FRAME_NOT_UNWOUND "[not unwound]" /* a copied user stack stands for this part */
 #define DWELL_FRAME_NO_STACK	"[no stack]"	/* the stack is not known */
 
 enum { DWELL_BUILD_ID_MAX = 20 };

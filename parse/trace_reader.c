@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include <zstd.h>
+
+#include "lib/unzstd.h"
 
 enum { STORED_MAX_BYTES = DWELL_TRACE_RAW_MAX_BYTES + (64 << 10) };
 
@@ -19,7 +20,7 @@ struct trace_reader {
 	uint64_t offset, tail_bytes;
 	bool damaged, ended;
 	uint8_t *stored, *raw; /* raw may be taken away */
-	ZSTD_DCtx *zstd;
+	struct dwell_unzstd *unzstd;
 };
 
 /* Reads up to count bytes, from the head first. */
@@ -82,8 +83,8 @@ int trace_reader_new(const struct trace_input *input, const uint8_t *head, uint3
 	memcpy(reader->head_copy, head, reader->head_left);
 	reader->head = reader->head_copy;
 	reader->stored = malloc(STORED_MAX_BYTES);
-	reader->zstd = ZSTD_createDCtx();
-	if (!reader->stored || !reader->zstd) {
+	reader->unzstd = dwell_unzstd_new();
+	if (!reader->stored || !reader->unzstd) {
 		dwell_err_sys(err, rc, "cannot read the trace");
 		goto fail;
 	}
@@ -113,7 +114,7 @@ void trace_reader_free(struct trace_reader *reader)
 		return;
 	free(reader->stored);
 	free(reader->raw);
-	ZSTD_freeDCtx(reader->zstd);
+	dwell_unzstd_free(reader->unzstd);
 	free(reader);
 }
 
@@ -145,8 +146,8 @@ static bool block_unpack(struct trace_reader *reader, const struct dwell_trace_b
 		memcpy(reader->raw, reader->stored, block->raw_bytes);
 		return true;
 	}
-	return ZSTD_decompressDCtx(reader->zstd, reader->raw, block->raw_bytes, reader->stored,
-				   block->stored_bytes) == block->raw_bytes;
+	return dwell_unzstd_frame(reader->unzstd, reader->raw, block->raw_bytes, reader->stored,
+				  block->stored_bytes) == block->raw_bytes;
 }
 
 int trace_reader_next(struct trace_reader *reader, struct trace_block *ret_block,

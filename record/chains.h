@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Callchains as the kernel writes them become interned stacks: user addresses through the process's
- * mappings, kernel addresses through kallsyms, junk cut. A cache makes a chain seen before cost one
- * hash. */
+/* Callchains of the running system become interned stacks (parse/elf/callchain.h), with the names
+ * of kernel functions and the build ids of files that only this machine knows. */
 #ifndef DWELL_RECORD_CHAINS_H
 #define DWELL_RECORD_CHAINS_H
 
@@ -10,23 +9,12 @@
 #include "lib/err.h"
 #include "lib/strings.h"
 #include "parse/elf/addrspace.h"
+#include "parse/elf/callchain.h"
 #include "parse/stack.h"
 #include "record/identify.h"
 #include "record/procfs.h"
 
 struct chains; /* opaque */
-
-/* What the chains met, for the trace's header. */
-struct chains_stats {
-	uint64_t truncated;	 /* at the kernel's maximum */
-	uint64_t junk_cut;	 /* ended by an address that is no code */
-	uint64_t kernel_unnamed; /* kernel frames without a symbol */
-};
-
-enum chains_part {
-	CHAINS_ALL = 0,
-	CHAINS_INTERRUPT, /* of a waker in interrupt context: the interrupted frames are cut */
-};
 
 /* Tables and the path are borrowed. Reads kallsyms_path ("/proc/kallsyms"). 0, -ENOMEM or -errno
  * with err set. */
@@ -38,7 +26,7 @@ void chains_free(struct chains *chains);
 /* The stack of a callchain with its context markers, in process pid (-1 = not known: kernel part
  * only). 0 or -ENOMEM. */
 int chains_stack(struct chains *chains, int32_t pid, const uint64_t *chain, uint64_t count,
-		 enum chains_part part, uint32_t *ret_stack);
+		 enum dwell_callchain_part part, uint32_t *ret_stack);
 
 /* The stack of frames from /proc/PID/task/TID/stack, leaf first. 0 or -ENOMEM. */
 int chains_proc_stack(struct chains *chains, const struct proc_stack_frame *frames, int count,
@@ -46,7 +34,7 @@ int chains_proc_stack(struct chains *chains, const struct proc_stack_frame *fram
 
 /* Are kernel addresses hidden here (kptr_restrict)? */
 bool chains_kernel_hidden(const struct chains *chains);
-const struct chains_stats *chains_stats(const struct chains *chains);
+const struct dwell_callchain_stats *chains_stats(const struct chains *chains);
 
 /* At the recording's end: reads kallsyms again for kernel frames without a name (modules that came
  * meanwhile), and calls named() for each frame that got one. */

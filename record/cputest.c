@@ -25,15 +25,19 @@ struct idle_seen {
 static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
 {
 	const struct dwell_sched_switch *sw = &events->facts->sched_switch;
+	const struct dwell_perf_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+							     PERF_SAMPLE_RAW };
 	const struct perf_event_header *record;
+	struct dwell_perf_layout layout;
 
+	dwell_perf_layout_init(&layout, &attr, false);
 	ring_note(ring);
 	while ((record = ring_peek(ring))) {
 		struct dwell_perf_sample sample = { 0 };
 
 		if (record->type == PERF_RECORD_SAMPLE &&
-		    dwell_perf_sample_decode(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
-					     record + 1, record->size - sizeof(*record), &sample)) {
+		    dwell_perf_sample_decode(&layout, record + 1, record->size - sizeof(*record),
+					     &sample)) {
 			seen->in += !dwell_tracepoint_number(&sw->next_pid, sample.raw,
 							     sample.raw_bytes);
 			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,

@@ -31,7 +31,8 @@ int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-uint64_t events_main_sample_type(const struct events *events)
+/* Sample types of the records in the rings. */
+static uint64_t main_sample_type(const struct events *events)
 {
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 
@@ -39,6 +40,13 @@ uint64_t events_main_sample_type(const struct events *events)
 	 * the tracepoint's own id in RAW, or the period where there are no tracepoints. */
 	type |= events->facts->tracepoints ? PERF_SAMPLE_RAW : PERF_SAMPLE_PERIOD;
 	return type | (events->config->callchains ? PERF_SAMPLE_CALLCHAIN : 0);
+}
+
+void events_layout_init(struct events *events)
+{
+	const struct dwell_perf_attr attr = { .sample_type = main_sample_type(events) };
+
+	dwell_perf_layout_init(&events->layout, &attr, false);
 }
 
 void event_attr_fill(const struct events *events, enum record_event event,
@@ -51,7 +59,7 @@ void event_attr_fill(const struct events *events, enum record_event event,
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
-		.sample_type = events_main_sample_type(events),
+		.sample_type = main_sample_type(events),
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
@@ -176,6 +184,7 @@ int events_init(struct events *events, const struct record_config *config,
 	uint32_t wanted = 0;
 
 	*events = (struct events){ .config = config, .facts = facts };
+	events_layout_init(events);
 	events->cpus = calloc(DWELL_TRACE_CPUS_MAX, sizeof(*events->cpus));
 	if (!events->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");

@@ -9,6 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/err.h"
+#include "parse/perf/sample.h"
 #include "parse/perf/tracepoint.h"
 #include "record/config.h"
 #include "record/ring.h"
@@ -67,11 +68,12 @@ struct events {
 	struct cpu_events *cpus;
 	uint32_t cpu_count;
 	uint64_t ring_bytes;
+	struct dwell_perf_layout layout; /* of the records in the rings */
 	DWELL_ARRAY(struct event_fd) fds;
 };
 
-/* Sample types of the records in the rings. */
-uint64_t events_main_sample_type(const struct events *events);
+/* How samples in the main rings are laid out, from config and facts; events_init() does it too. */
+void events_layout_init(struct events *events);
 
 /* Opens nothing yet: finds the CPUs. 0 or -errno with err set. */
 int events_init(struct events *events, const struct record_config *config,

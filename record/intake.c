@@ -76,7 +76,7 @@ static int learn_tid(struct recording *rec, uint64_t time_ns, int64_t payload_ti
 
 /* The stack of a sample's callchain, in the process that the sample names. */
 static int sample_stack(struct recording *rec, const struct dwell_perf_sample *sample, int32_t pid,
-			enum chains_part part, uint32_t *ret_stack)
+			enum dwell_callchain_part part, uint32_t *ret_stack)
 {
 	*ret_stack = 0;
 	if (!sample->chain_count)
@@ -238,7 +238,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = declare_from(rec, sample->time_ns, record.other, 0, sample, sw->next_comm,
 				  sw->comm_bytes);
 	if (!rc && record.tid && observed(rec, record.tid))
-		rc = sample_stack(rec, sample, pid, CHAINS_ALL, &record.stack);
+		rc = sample_stack(rec, sample, pid, DWELL_CALLCHAIN_ALL, &record.stack);
 	if (!rc)
 		rc = trace_writer_put(rec->writer, cpu, &record);
 	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
@@ -301,7 +301,8 @@ static int take_waking(struct recording *rec, uint32_t cpu, const struct dwell_p
 				     NULL);
 	if (!rc)
 		rc = sample_stack(rec, sample, (int32_t)sample->pid,
-				  context == DWELL_CONTEXT_TASK ? CHAINS_ALL : CHAINS_INTERRUPT,
+				  context == DWELL_CONTEXT_TASK ? DWELL_CALLCHAIN_ALL
+								: DWELL_CALLCHAIN_INTERRUPT,
 				  &record.stack);
 	return rc ? rc : trace_writer_put(rec->writer, cpu, &record);
 }
@@ -326,7 +327,7 @@ static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_pe
 		if (rc)
 			return rc;
 	}
-	rc = sample_stack(rec, sample, (int32_t)sample->pid, CHAINS_ALL, &record.stack);
+	rc = sample_stack(rec, sample, (int32_t)sample->pid, DWELL_CALLCHAIN_ALL, &record.stack);
 	return rc ? rc : trace_writer_put(rec->writer, cpu, &record);
 }
 
@@ -334,7 +335,7 @@ static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_pe
 static int take_stack(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample)
 {
 	rec->cpus[cpu].pending_tid = sample->tid;
-	return sample_stack(rec, sample, (int32_t)sample->pid, CHAINS_ALL,
+	return sample_stack(rec, sample, (int32_t)sample->pid, DWELL_CALLCHAIN_ALL,
 			    &rec->cpus[cpu].pending_stack);
 }
 
@@ -346,7 +347,7 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 	struct dwell_perf_sample sample = { 0 };
 	uint16_t type = 0;
 
-	if (!dwell_perf_sample_decode(events_main_sample_type(&rec->events), record + 1,
+	if (!dwell_perf_sample_decode(&rec->events.layout, record + 1,
 				      record->size - (uint32_t)sizeof(*record), &sample))
 		return dwell_err_set(&rec->err, -EBADMSG,
 				     "the kernel's sample does not have the layout asked for");

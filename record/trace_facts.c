@@ -185,7 +185,7 @@ int trace_facts_coverage(struct recording *rec)
 
 int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 {
-	const struct chains_stats *chains = chains_stats(rec->chains);
+	const struct dwell_callchain_stats *chains = chains_stats(rec->chains);
 	const struct {
 		const char *key;
 		uint64_t value;

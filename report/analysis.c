@@ -4,13 +4,14 @@
 #include "report/analysis.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/analysis_count.h"
 #include "report/time_range.h"
 
-/* Books for every thread index up to `thread`, zeroed. */
-static int books_reach(struct dwell_analysis *analysis, uint32_t thread)
+int analysis_books_reach(struct dwell_analysis *analysis, uint32_t thread)
 {
 	uint32_t have = analysis->books.count;
 
@@ -29,7 +30,8 @@ static int books_add(struct dwell_analysis *analysis, const struct dwell_interva
 	uint64_t ns = interval->end_ns - interval->start_ns;
 	struct dwell_books *books;
 
-	if (books_reach(analysis, interval->thread))
+	if (interval->thread >= analysis->books.count &&
+	    analysis_books_reach(analysis, interval->thread))
 		return -ENOMEM;
 	if (__builtin_add_overflow(analysis->total_ns, ns, &analysis->total_ns))
 		return -EOVERFLOW;
@@ -62,15 +64,13 @@ static int take_interval(void *user, const struct dwell_interval *whole)
 	return rc ? rc : dwell_profile_add(analysis->profile, whole);
 }
 
-/* A sample spreads time of the intervals that count; their length is not known yet, so --min and
- * --max do not look at samples. */
-static bool sample_counts(const struct dwell_analysis *analysis, const struct dwell_event *event,
-			  uint32_t comm)
+bool analysis_sample_counts(const struct dwell_analysis *analysis, const struct dwell_event *event,
+			    uint32_t thread, uint32_t comm)
 {
 	struct dwell_filter filter = analysis->filter;
 	struct dwell_interval instant = { .start_ns = event->time_ns,
 					  .end_ns = event->time_ns + 1,
-					  .thread = event->thread,
+					  .thread = thread,
 					  .comm = comm,
 					  .cpu = event->cpu,
 					  .state = DWELL_STATE_ON_CPU,
@@ -87,7 +87,7 @@ static int take_sample(void *user, const struct dwell_event *event, uint32_t com
 {
 	struct dwell_analysis *analysis = user;
 
-	if (!sample_counts(analysis, event, comm))
+	if (!analysis_sample_counts(analysis, event, event->thread, comm))
 		return 0;
 	return dwell_profile_add_sample(analysis->profile, event, comm);
 }
@@ -119,11 +119,13 @@ static int feed_sample_alone(struct dwell_analysis *analysis, const struct dwell
 	if (event->kind != DWELL_EVENT_SAMPLE || event->thread == DWELL_THREAD_IDLE ||
 	    event->thread == DWELL_THREAD_NONE || interval.end_ns == interval.start_ns)
 		return 0;
-	if (!sample_counts(analysis, event, thread->comm))
+	if (!analysis_sample_counts(analysis, event, event->thread, thread->comm))
 		return 0;
 	rc = books_add(analysis, &interval);
-	if (!rc)
-		rc = dwell_profile_add(analysis->profile, &interval);
+	if (rc)
+		return rc;
+	analysis->books.data[event->thread].samples++;
+	rc = dwell_profile_add(analysis->profile, &interval);
 	return rc ? rc : dwell_profile_add_sample(analysis->profile, event, thread->comm);
 }
 
@@ -138,32 +140,63 @@ int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tab
 	analysis->info = *info;
 	analysis->filter = *filter;
 	analysis->filtered = memcmp(&analysis->filter, &none, sizeof(none)) != 0;
+	if (info->no_switches_reason)
+		analysis->info.has_switches = false;
 	analysis->timeline = dwell_timeline_new(tables->threads, info->start_ns, info->all_threads,
 						&ops, analysis);
 	analysis->profile = dwell_profile_new(tables->threads, options->by);
 	if (!analysis->timeline || !analysis->profile)
 		return dwell_err_sys(err, -ENOMEM, "cannot analyse");
+	analysis_count_begin(analysis, options);
 	return 0;
 }
 
-/* Only a clock's samples say how time on CPU is spread; others count something else. */
+/* Only a clock's samples say how time on CPU is spread; others count something else. Where the
+ * samples are all there is, a second clock would tell the same time once more. */
 static bool spreads_time(const struct dwell_analysis *analysis, const struct dwell_event *event)
 {
 	const struct dwell_event_desc *desc = dwell_analysis_event(analysis, event->u.sample.event);
 
-	return desc ? desc->is_clock : !analysis->source;
+	if (!desc || analysis->info.has_switches)
+		return desc ? desc->is_clock : !analysis->source;
+	return desc->is_clock && desc->name == analysis->choice.name;
+}
+
+int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
+{
+	struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
+	uint32_t met = analysis->met.count;
+	char name[16] = "swapper";
+
+	if (index >= dwell_threads_count(analysis->tables.threads))
+		return 0;
+	if (index >= met) {
+		if (dwell_array_reserve(&analysis->met, (uint64_t)index + 1))
+			return -ENOMEM;
+		memset(analysis->met.data + met, 0, index + 1 - met);
+		analysis->met.count = index + 1;
+	}
+	analysis->met.data[index] = true;
+	if (thread->comm)
+		return 0;
+	if (index != DWELL_THREAD_IDLE)
+		snprintf(name, sizeof(name), ":%d", thread->tid);
+	return dwell_strings_add(analysis->tables.strings, name, strlen(name), &thread->comm);
 }
 
 int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_event *event,
 			struct dwell_err *err)
 {
-	int rc;
+	int rc = analysis_thread_name(analysis, event->thread);
 
-	if (event->kind == DWELL_EVENT_SAMPLE && !spreads_time(analysis, event))
-		return 0;
-	rc = analysis->info.has_switches ? dwell_timeline_feed(analysis->timeline, event)
-					 : feed_sample_alone(analysis, event);
-
+	if (!rc && event->kind == DWELL_EVENT_SWITCH)
+		rc = analysis_thread_name(analysis, event->u.sw.next);
+	if (!rc && analysis->source)
+		rc = analysis_count_feed(analysis, event);
+	if (!rc && !analysis->counting &&
+	    (event->kind != DWELL_EVENT_SAMPLE || spreads_time(analysis, event)))
+		rc = analysis->info.has_switches ? dwell_timeline_feed(analysis->timeline, event)
+						 : feed_sample_alone(analysis, event);
 	return rc ? dwell_err_sys(err, rc, "cannot analyse") : 0;
 }
 
@@ -183,20 +216,21 @@ int dwell_analysis_finish(struct dwell_analysis *analysis, const struct dwell_so
 			  struct dwell_err *err)
 {
 	bool has_switches = analysis->info.has_switches; /* events were fed by what it was then */
+	bool timed = has_switches && !analysis->counting;
 	int rc = 0;
 
 	analysis->info = *info;
 	analysis->info.has_switches = has_switches;
-	if (has_switches)
+	if (timed)
 		rc = dwell_timeline_finish(analysis->timeline, info->end_ns);
 	if (!rc)
 		rc = dwell_profile_finish(analysis->profile);
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot analyse");
 	analysis->window_ns = window_of(analysis);
-	if (has_switches)
+	if (timed)
 		dwell_timeline_check(analysis->timeline, &analysis->law);
-	return 0;
+	return analysis_count_finish(analysis, err);
 }
 
 static uint64_t fact_u64(const struct dwell_source *source, const char *key)
@@ -246,6 +280,7 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 		       const struct dwell_analysis_options *options, struct dwell_analysis *ret,
 		       struct dwell_err *err)
 {
+	struct dwell_analysis_options early = *options;
 	struct dwell_filter resolved = *filter;
 	const struct dwell_event *event;
 	struct dwell_tables tables;
@@ -263,6 +298,10 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 	if (!rc)
 		rc = dwell_analysis_begin(ret, &tables, dwell_source_info(ret->source), &resolved,
 					  options, err);
+	if (!rc) { /* a clock may still show up */
+		early.needs &= ~(unsigned)DWELL_NEED_TIME;
+		rc = dwell_analysis_allows(ret, &early, err);
+	}
 	while (!rc) {
 		rc = dwell_source_next(ret->source, &event, err);
 		if (rc <= 0)
@@ -271,7 +310,7 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 	}
 	if (!rc)
 		rc = dwell_analysis_finish(ret, dwell_source_info(ret->source), err);
-	return rc;
+	return rc ? rc : dwell_analysis_allows(ret, options, err);
 }
 
 void dwell_analysis_release(struct dwell_analysis *analysis)
@@ -279,6 +318,8 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 	dwell_timeline_free(analysis->timeline);
 	dwell_profile_free(analysis->profile);
 	dwell_array_release(&analysis->books);
+	dwell_array_release(&analysis->event_counts);
+	dwell_array_release(&analysis->met);
 	if (analysis->source)
 		dwell_source_close(analysis->source);
 	memset(analysis, 0, sizeof(*analysis));

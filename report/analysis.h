@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording becomes results: source -> timeline -> filter -> profile, in one pass, and the
- * books of every thread as far as the filter lets them count. */
+ * books of every thread as far as the filter lets them count. Where one event is to be counted, or
+ * nothing else is possible, its samples go from the source to the profile directly. */
 #ifndef DWELL_REPORT_ANALYSIS_H
 #define DWELL_REPORT_ANALYSIS_H
 
@@ -11,7 +12,9 @@
 #include "offcpu/filter.h"
 #include "offcpu/profile.h"
 #include "offcpu/timeline.h"
+#include "parse/event_index.h"
 #include "parse/source.h"
+#include "report/event_choice.h"
 
 /* A thread's time after filters: ns[] sums to observed_ns. */
 struct dwell_books {
@@ -20,6 +23,7 @@ struct dwell_books {
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t longest_blocked_ns;
 	bool longest_censored; /* the longest wait is really longer */
+	uint64_t samples;      /* that count; of no use where there are scheduler events */
 };
 
 /* Where ids in events point to. Borrowed. */
@@ -29,9 +33,20 @@ struct dwell_tables {
 	struct dwell_threads *threads;
 };
 
+/* What a recording must allow, or reading it is refused with the reason. */
+enum dwell_need {
+	DWELL_NEED_TIME = 1 << 0,  /* time of any kind: scheduler events or a clock */
+	DWELL_NEED_WAITS = 1 << 1, /* scheduler events */
+	DWELL_NEED_WALL = 1 << 2, /* on-CPU time alone will do, but not if switches are half told */
+};
+
 struct dwell_analysis_options {
 	const char *time; /* --time, NULL = all */
 	enum dwell_group_by by;
+	unsigned needs;	   /* enum dwell_need, combined */
+	bool count;	   /* add up one event's samples instead of time: */
+	const char *event; /* its name or a glob, NULL = the default one */
+	enum dwell_weigh weigh;
 };
 
 struct dwell_analysis {
@@ -42,6 +57,14 @@ struct dwell_analysis {
 	bool filtered;		    /* the filter can drop something */
 	struct dwell_timeline *timeline;
 	struct dwell_profile *profile;
+	struct dwell_event_index index;
+	DWELL_ARRAY(uint64_t) event_counts; /* by entry of the event table: how many were read */
+	struct event_choice choice;	    /* without source: nothing is chosen */
+	bool counting;	       /* rows are sums of the chosen event's weights, not of time */
+	bool implied;	       /* nobody asked for that: there is nothing else */
+	bool unusable;	       /* it failed for what the command line asked: exit status 2 */
+	uint64_t total;	       /* while counting: of all rows */
+	DWELL_ARRAY(bool) met; /* by thread index: has it been named? */
 	DWELL_ARRAY(struct dwell_books) books; /* by thread index */
 	uint64_t total_ns;		       /* of all books: so no sum of rows overflows */
 	uint64_t window_ns;		       /* the part looked at */
@@ -65,6 +88,11 @@ int dwell_analysis_feed(struct dwell_analysis *analysis, const struct dwell_even
 int dwell_analysis_finish(struct dwell_analysis *analysis, const struct dwell_source_info *info,
 			  struct dwell_err *err);
 
+/* Does the recording allow what options need? Known for sure once finished. 0, or -ENOTSUP with err
+ * set. */
+int dwell_analysis_allows(const struct dwell_analysis *analysis,
+			  const struct dwell_analysis_options *options, struct dwell_err *err);
+
 void dwell_analysis_release(struct dwell_analysis *analysis);
 
 /* A header fact, or NULL. */
@@ -77,6 +105,12 @@ const char *dwell_analysis_label(const struct dwell_analysis *analysis, uint32_t
 /* A recorded event's description, NULL past the last. */
 const struct dwell_event_desc *dwell_analysis_event(const struct dwell_analysis *analysis,
 						    uint32_t index);
+
+/* How many of the index-th event were read, filtered or not. */
+uint64_t dwell_analysis_event_count(const struct dwell_analysis *analysis, uint32_t index);
+
+/* The name of the event that is counted, NULL when time is told. */
+const char *dwell_analysis_counted(const struct dwell_analysis *analysis);
 
 /* The books of a thread; zeroes if nothing of it counts. */
 const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *analysis,

@@ -44,7 +44,7 @@ typedef int (*report_print_fn)(const struct report_opts *opts, const struct dwel
 
 struct report_view {
 	const char *name;
-	enum dwell_group_by by;
+	struct dwell_analysis_options analysis;
 	report_print_fn print;
 };
 
@@ -77,8 +77,10 @@ static int print_threads(const struct report_opts *opts, const struct dwell_view
 
 /* The first is the default. */
 static const struct report_view views[] = {
-	{ "summary", DWELL_BY_THREAD, print_summary },
-	{ "threads", DWELL_BY_COMM, print_threads }, /* books only: the fewest rows are enough */
+	{ "summary", { .by = DWELL_BY_THREAD }, print_summary },
+	{ "threads",
+	  { .by = DWELL_BY_COMM },
+	  print_threads }, /* books only: the fewest rows are enough */
 };
 
 static int set_option(void *user, unsigned index, const char *value, struct dwell_err *err)
@@ -149,7 +151,7 @@ static int report(const struct report_opts *opts)
 	struct dwell_view view;
 	int status = DWELL_EXIT_OK, rc;
 
-	rc = dwell_view_open(&opts->filters, opts->view->by, &view, &err);
+	rc = dwell_view_open(&opts->filters, &opts->view->analysis, &view, &err);
 	if (!rc)
 		rc = report_to_output(opts, &view, &err);
 	if (rc) {
@@ -185,7 +187,7 @@ int dwell_report_summary(const char *path, FILE *out, struct dwell_err *err)
 {
 	struct report_opts opts = { .filters.input = path, .view = &views[0] };
 	struct dwell_view view;
-	int rc = dwell_view_open(&opts.filters, opts.view->by, &view, err);
+	int rc = dwell_view_open(&opts.filters, &opts.view->analysis, &view, err);
 
 	if (!rc)
 		rc = print_view(&opts, &view, out, err);

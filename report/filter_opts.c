@@ -22,6 +22,8 @@ enum filter_opt {
 	OPT_KERNEL_ONLY,
 	OPT_DELIMITED,
 	OPT_SYMFS,
+	OPT_KALLSYMS,
+	OPT_BUILD_ID_DIR,
 	OPT_NO_DEMANGLE,
 	OPT_STRICT,
 };
@@ -68,6 +70,12 @@ int filter_opts_set(struct filter_opts *opts, unsigned index, const char *value,
 	case OPT_SYMFS:
 		opts->symfs = value;
 		return 0;
+	case OPT_KALLSYMS:
+		opts->kallsyms = value;
+		return dwell_opt_readable(value, err);
+	case OPT_BUILD_ID_DIR:
+		opts->build_id_dir = value;
+		return dwell_opt_readable(value, err);
 	case OPT_NO_DEMANGLE:
 		opts->no_demangle = true;
 		return 0;

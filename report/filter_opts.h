@@ -28,6 +28,8 @@
 		{ "kernel-only", 'K', NULL, "leave user frames out" },                           \
 		{ "delimited", 0, NULL, "a - frame between user and kernel frames" },            \
 		{ "symfs", 0, "DIR", "look for binaries below DIR" },                            \
+		{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },       \
+		{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },     \
 		{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },  \
 		{ "strict", 0, NULL, "exit 4 when the recording has losses" },                   \
 	{                                                                                        \
@@ -38,7 +40,7 @@
 struct filter_opts {
 	const char *input; /* NULL = not given yet */
 	const char *time;
-	const char *symfs;
+	const char *symfs, *kallsyms, *build_id_dir;
 	struct dwell_filter filter;
 	bool user_only, kernel_only, delimited, no_demangle, strict;
 };

@@ -47,6 +47,9 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.damaged = info->damaged,
 		.has_switches = info->has_switches,
 		.has_wakings = info->has_wakings,
+		.asked_count = analysis->counting && !analysis->implied,
+		.no_switches_reason = info->no_switches_reason,
+		.counted = dwell_analysis_counted(analysis),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -99,6 +102,27 @@ static const char *were(uint64_t count)
 	return count == 1 ? " was" : "s were";
 }
 
+/* What there is instead of the time that the scheduler's events tell. */
+static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char name[256];
+
+	if (health->no_switches_reason)
+		warn(fn, user, "%s", health->no_switches_reason);
+	if (health->counted) {
+		dwell_text_clean(name, sizeof(name), health->counted, "?");
+		/* A clock whose samples have no periods, as in some texts, is none. */
+		warn(fn, user,
+		     "no %s and no %sscheduler events: samples of '%s' are counted, not time",
+		     strstr(name, "clock") ? "periods" : "clock",
+		     health->no_switches_reason ? "usable " : "", name);
+	} else if (!health->no_switches_reason) {
+		warn(fn, user,
+		     "no scheduler events were recorded: on-CPU time is sample periods, and "
+		     "nothing is known of waits");
+	}
+}
+
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char bytes[TEXT_NUMBER_BYTES], cpus[128];
@@ -114,10 +138,8 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
 		     cpus);
 	}
-	if (!health->has_switches)
-		warn(fn, user,
-		     "no scheduler events were recorded: on-CPU time is sample periods, and "
-		     "nothing is known of waits");
+	if (!health->asked_count && (!health->has_switches || health->no_switches_reason))
+		warn_no_switches(health, fn, user);
 }
 
 static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, void *user)
@@ -143,7 +165,7 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));
-	if (!health->has_switches)
+	if (!health->has_switches || health->asked_count)
 		return;
 	if (!health->has_wakings)
 		warn(fn, user,
@@ -174,29 +196,63 @@ void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn f
 			     text_share(share, health->unknown_ns[why], health->observed_ns));
 }
 
+/* What would give frames of a status names. */
+static const char *symbol_remedy(enum dwell_symbol_status status)
+{
+	switch (status) {
+	case DWELL_SYMBOL_NO_FILE:
+	case DWELL_SYMBOL_CHANGED:
+		return "; --symfs DIR names a copy of the recorded files, --buildid-dir DIR a cache of "
+		       "perf's";
+	case DWELL_SYMBOL_NOT_PROVEN:
+		return "; --symfs DIR vouches for the files below DIR, which may be /";
+	case DWELL_SYMBOL_STRIPPED:
+		return "; debug symbols with the same build id may be installed";
+	case DWELL_SYMBOL_KPTR:
+		return "; record as root or set kernel.kptr_restrict=0";
+	case DWELL_SYMBOL_NO_KERNEL:
+		return "; --kallsyms FILE names a copy of its /proc/kallsyms, --buildid-dir DIR a "
+		       "cache of perf's";
+	case DWELL_SYMBOL_NO_MAP_FILE:
+		return "; let the runtime write /tmp/perf-PID.map";
+	default:
+		return "";
+	}
+}
+
+struct symbol_failures {
+	uint32_t frames;
+	const char *why; /* of the first file that has one; NULL = none */
+	uint32_t whys;
+};
+
 void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, void *user)
 {
-	uint32_t frames[DWELL_SYMBOL_STATUSES] = { 0 };
+	struct symbol_failures all[DWELL_SYMBOL_STATUSES] = { 0 };
 	const struct dwell_symbol_failure *failure;
 
-	for (uint32_t i = 0; (failure = dwell_symbols_failure(symbols, i)) != NULL; i++)
-		if ((unsigned)failure->status < DWELL_SYMBOL_STATUSES)
-			frames[failure->status] += failure->frames;
-	for (unsigned status = DWELL_SYMBOL_OK + 1; status < DWELL_SYMBOL_STATUSES; status++) {
-		char count[TEXT_NUMBER_BYTES];
-		const char *todo = "";
+	for (uint32_t i = 0; (failure = dwell_symbols_failure(symbols, i)) != NULL; i++) {
+		struct symbol_failures *of =
+			&all[(unsigned)failure->status < DWELL_SYMBOL_STATUSES ? failure->status
+									       : DWELL_SYMBOL_OK];
 
-		if (!frames[status])
+		of->frames += failure->frames;
+		if (!*failure->why)
 			continue;
-		if (status == DWELL_SYMBOL_KPTR)
-			todo = "; record as root or set kernel.kptr_restrict=0";
-		else if (status == DWELL_SYMBOL_NO_FILE || status == DWELL_SYMBOL_CHANGED)
-			todo = "; --symfs DIR names a copy of the recorded files";
-		else if (status == DWELL_SYMBOL_NO_MAP_FILE)
-			todo = "; let the runtime write /tmp/perf-PID.map";
-		warn(fn, user, "%s frame%s no name: %s%s", text_count(count, frames[status]),
-		     frames[status] == 1 ? " has" : "s have", dwell_symbol_status_text(status),
-		     todo);
+		of->whys++;
+		of->why = of->why ? of->why : failure->why;
+	}
+	for (unsigned status = DWELL_SYMBOL_OK + 1; status < DWELL_SYMBOL_STATUSES; status++) {
+		char count[TEXT_NUMBER_BYTES], why[512];
+
+		if (!all[status].frames)
+			continue;
+		dwell_text_clean(why, sizeof(why), all[status].why ? all[status].why : "", "?");
+		warn(fn, user, "%s frame%s no name: %s%s%s%s%s%s",
+		     text_count(count, all[status].frames),
+		     all[status].frames == 1 ? " has" : "s have", dwell_symbol_status_text(status),
+		     *why ? " (" : "", why, all[status].whys > 1 ? ", ..." : "", *why ? ")" : "",
+		     symbol_remedy(status));
 	}
 }
 

@@ -22,8 +22,11 @@ struct dwell_health {
 	uint32_t cpus;
 	bool finished, damaged;
 	bool has_switches, has_wakings;
-	const char *only_cpus; /* the list that was recorded, NULL for all; borrowed */
-	const char *law;       /* what a broken law says, NULL when the books balance; borrowed */
+	bool asked_count;		/* one event's samples were asked for, not time */
+	const char *no_switches_reason; /* as in struct dwell_source_info */
+	const char *counted;		/* the event that is counted, NULL for time; borrowed */
+	const char *only_cpus;		/* the list that was recorded, NULL for all; borrowed */
+	const char *law; /* what a broken law says, NULL when the books balance; borrowed */
 };
 
 void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_health *ret);

@@ -113,6 +113,8 @@ static void put_events(struct builder *b, const struct dwell_analysis *analysis)
 		put_u64(&row, "period", desc->period);
 		put_u64(&row, "freq_hz", desc->freq_hz);
 		put_text(&row, "unit", desc->unit == DWELL_UNIT_NS ? "ns" : "count");
+		put_bool(&row, "clock", desc->is_clock);
+		put_u64(&row, "samples", dwell_analysis_event_count(analysis, i));
 		if (array_put(array, &row))
 			b->failed = -ENOMEM;
 	}
@@ -185,6 +187,7 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 
 	put_coverage(b, &view->analysis, health);
 	put_events(b, &view->analysis);
+	put_text(b, "counted_event", health->counted);
 	put_bool(b, "finished", health->finished);
 	put_bool(b, "damaged", health->damaged);
 	put_u64(b, "unread_bytes", health->unread_bytes);
@@ -266,6 +269,26 @@ static void put_asides(struct builder *b, const struct dwell_summary *summary)
 		b->failed = asides.failed;
 }
 
+/* The lines of a summary whose analysis counts. */
+static void put_sample_lines(struct builder *b, const struct dwell_view *view,
+			     const struct dwell_summary *summary)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (uint32_t i = 0; array && i < summary->lines.count; i++) {
+		const struct summary_line *line = &summary->lines.data[i];
+		struct builder row = { .object = json_object_new_object() };
+
+		put_text(&row, "comm",
+			 dwell_strings_get(view->analysis.tables.strings, line->comm));
+		put_text(&row, "where", dwell_strings_get(summary->where, line->where));
+		put_u64(&row, "samples", line->count);
+		if (array_put(array, &row))
+			b->failed = -ENOMEM;
+	}
+	put(b, "sample_lines", array);
+}
+
 int json_print_summary(const struct dwell_view *view, const struct dwell_summary *summary,
 		       const struct dwell_health *health, FILE *out)
 {
@@ -276,7 +299,7 @@ int json_print_summary(const struct dwell_view *view, const struct dwell_summary
 	put_u64(&b, "observed_ns", summary->observed_ns);
 	put_states(&b, summary->state_ns);
 	put_asides(&b, summary);
-	for (uint32_t i = 0; array && i < summary->lines.count; i++) {
+	for (uint32_t i = 0; array && !health->counted && i < summary->lines.count; i++) {
 		const struct summary_line *line = &summary->lines.data[i];
 		struct builder row = { .object = json_object_new_object() };
 
@@ -292,6 +315,8 @@ int json_print_summary(const struct dwell_view *view, const struct dwell_summary
 			b.failed = -ENOMEM;
 	}
 	put(&b, "lines", array);
+	if (health->counted)
+		put_sample_lines(&b, view, summary);
 	return close_view(&b, out);
 }
 
@@ -314,7 +339,7 @@ static int put_thread(struct json_object *array, const struct dwell_analysis *an
 	put_unknown(&b, books->unknown_ns);
 	put_u64(&b, "switches_voluntary", account->switches_voluntary);
 	put_u64(&b, "switches_involuntary", account->switches_involuntary);
-	put_u64(&b, "samples", account->samples);
+	put_u64(&b, "samples", dwell_thread_samples(analysis, index));
 	put_u64(&b, "longest_blocked_ns", books->longest_blocked_ns);
 	put_bool(&b, "longest_blocked_censored", books->longest_censored);
 	put_bool(&b, "started_in_window", thread->born_ns > analysis->info.start_ns);

@@ -49,6 +49,8 @@ static unsigned aside_of(const struct dwell_analysis *analysis, uint32_t index,
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
 
+	if (analysis->counting)
+		return SUMMARY_LISTED;
 	if (thread->recorder)
 		return SUMMARY_RECORDER;
 	if (state != SUMMARY_BLOCKED)
@@ -155,7 +157,7 @@ static void add_books(const struct dwell_analysis *analysis, struct dwell_summar
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
 		const struct dwell_books *books = &analysis->books.data[i];
 
-		summary->threads += books->observed_ns != 0;
+		summary->threads += books->observed_ns || books->samples;
 		summary->observed_ns += books->observed_ns;
 		for (unsigned state = 0; state < DWELL_STATES; state++)
 			summary->state_ns[state] += books->ns[state];

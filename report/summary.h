@@ -29,10 +29,10 @@ enum summary_aside {
 };
 
 struct summary_line {
-	uint32_t comm, where; /* string ids of the source and of the summary */
-	uint8_t state;	      /* enum summary_state */
-	bool censored;	      /* the longest one is really longer */
-	uint64_t ns, count, longest_ns;
+	uint32_t comm, where;		/* string ids of the source and of the summary */
+	uint8_t state;			/* enum summary_state */
+	bool censored;			/* the longest one is really longer */
+	uint64_t ns, count, longest_ns; /* ns: of the weights where the analysis counts */
 };
 
 struct summary_sum {

@@ -24,6 +24,14 @@ static const struct table_column columns[] = {
 	[COLUMN_LONGEST] = { .title = "longest", .right = true },
 };
 
+/* Counted samples have neither state nor length. */
+static const struct table_column columns_counted[] = {
+	{ .title = "share", .right = true },
+	{ .title = "thread" },
+	{ .title = "where, innermost first", .gives = true },
+	{ .title = "samples", .right = true },
+};
+
 /* A state that took little time still gets its largest lines: blocked time of many threads would
  * push running and runnable off the screen. */
 static const unsigned lines_kept[SUMMARY_STATES] = {
@@ -56,8 +64,10 @@ static void origin_add(char *line, size_t line_bytes, const char *before, const 
 
 void text_print_nothing(const struct dwell_analysis *analysis, FILE *out)
 {
-	fprintf(out, "%s\n",
-		analysis->filtered ? "no time passed the filters" : "no thread was observed");
+	const char *passed =
+		analysis->counting ? "no sample passed the filters" : "no time passed the filters";
+
+	fprintf(out, "%s\n", analysis->filtered ? passed : "no thread was observed");
 }
 
 static void print_labels(const struct dwell_analysis *analysis, FILE *out)
@@ -97,12 +107,21 @@ static void print_averages(const struct dwell_view *view, const struct dwell_sum
 {
 	static const char *const names[DWELL_STATES] = { "running", "want a CPU", "blocked",
 							 "unknown" };
-	char number[TEXT_NUMBER_BYTES];
+	const char *counted = dwell_analysis_counted(&view->analysis);
+	char number[TEXT_NUMBER_BYTES], name[NAME_BYTES];
 	double window_ns = (double)view->analysis.window_ns;
 
 	fprintf(out, "%s thread%s:", text_count(number, summary->threads),
 		text_plural(summary->threads));
-	for (unsigned state = 0; state < DWELL_STATES; state++)
+	if (view->analysis.counting) {
+		dwell_text_clean(name, sizeof(name), counted ? counted : "anything", "?");
+		fprintf(out, "  %s sample%s of %s\n", text_count(number, view->analysis.total),
+			text_plural(view->analysis.total), name);
+		return;
+	}
+	/* Without the scheduler's events only running threads are seen. */
+	for (unsigned state = 0; state < (view->analysis.info.has_switches ? DWELL_STATES : 1);
+	     state++)
 		fprintf(out, "  %.2f %s",
 			window_ns > 0 ? (double)summary->state_ns[state] / window_ns : 0.0,
 			names[state]);
@@ -137,13 +156,17 @@ static void add_line(const struct dwell_view *view, const struct dwell_summary *
 {
 	char text[NAME_BYTES], number[TEXT_NUMBER_BYTES];
 	const char *comm = dwell_strings_get(view->analysis.tables.strings, line->comm);
+	bool counting = view->analysis.counting;
 
-	table_add(table, summary_state_name(line->state));
+	if (!counting)
+		table_add(table, summary_state_name(line->state));
 	table_add(table, text_share(number, line->ns, summary->listed_ns));
 	dwell_text_clean(text, sizeof(text), comm, "?");
 	table_add(table, text);
 	table_add(table, dwell_strings_get(summary->where, line->where));
 	table_add(table, text_count(number, line->count));
+	if (counting)
+		return;
 	snprintf(text, sizeof(text), "%s%s", line->censored ? ">=" : "",
 		 text_duration(number, line->longest_ns));
 	table_add(table, line->longest_ns ? text : "-");
@@ -162,6 +185,10 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 
 	if (!show)
 		return -ENOMEM;
+	if (view->analysis.counting) {
+		table.columns = columns_counted;
+		table.column_count = sizeof(columns_counted) / sizeof(columns_counted[0]);
+	}
 	shown = choose_lines(summary, show);
 	for (uint32_t i = 0; i < summary->lines.count; i++) {
 		if (show[i])
@@ -171,8 +198,10 @@ static int print_lines(const struct dwell_view *view, const struct dwell_summary
 	}
 	rc = table.failed;
 	if (!rc && shown)
-		table_print(&table, out, table_wants_colour(out) ? paint_state : NULL);
-	if (!rc && !summary->observed_ns)
+		table_print(&table, out,
+			    table_wants_colour(out) && !view->analysis.counting ? paint_state
+										: NULL);
+	if (!rc && !summary->threads)
 		text_print_nothing(&view->analysis, out);
 	if (!rc && shown < summary->lines.count)
 		fprintf(out, "%s smaller line%s: %s\n",
@@ -216,19 +245,21 @@ static int print_asides(const struct dwell_summary *summary, FILE *out)
 	return 0;
 }
 
-/* ", sampled at 99 Hz" for the events that on-CPU stacks come from. */
+/* ", sampled at 99 Hz" for the events that on-CPU stacks come from, or the one that is counted. */
 static void print_rates(const struct dwell_analysis *analysis, FILE *out)
 {
 	const struct dwell_event_desc *desc;
 	char number[TEXT_NUMBER_BYTES];
 
 	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
-		if (!desc->is_clock)
+		if (analysis->counting ? i != analysis->choice.entry : !desc->is_clock)
 			continue;
 		if (desc->freq_hz)
 			fprintf(out, ", sampled at %s Hz", text_count(number, desc->freq_hz));
 		else if (desc->unit == DWELL_UNIT_NS)
 			fprintf(out, ", sampled every %s", text_duration(number, desc->period));
+		else if (desc->period > 1)
+			fprintf(out, ", sampled every %s", text_count(number, desc->period));
 	}
 }
 
@@ -267,6 +298,34 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	return 0;
 }
 
+/* "events: cpu-clock 1,234, sched:sched_switch 20,000": what was read of each. */
+static int print_events(const struct dwell_analysis *analysis, FILE *out)
+{
+	const struct dwell_event_desc *desc;
+	char number[TEXT_NUMBER_BYTES], name[NAME_BYTES], *text = NULL;
+	const char *before = "events: ";
+	size_t bytes;
+	FILE *line = open_memstream(&text, &bytes);
+
+	if (!line)
+		return -ENOMEM;
+	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
+		dwell_text_clean(name, sizeof(name),
+				 dwell_strings_get(analysis->tables.strings, desc->name), "?");
+		fprintf(line, "%s%s %s", before, name,
+			text_count(number, dwell_analysis_event_count(analysis, i)));
+		before = ", ";
+	}
+	if (fclose(line)) {
+		free(text);
+		return -ENOMEM;
+	}
+	if (*text)
+		text_wrap(out, text);
+	free(text);
+	return 0;
+}
+
 static void print_warning(void *user, const char *text)
 {
 	char line[1100];
@@ -283,16 +342,19 @@ void text_print_warnings(const struct dwell_view *view, const struct dwell_healt
 }
 
 /* The commands that tell more of this file. */
-static void print_more(const char *path, FILE *out)
+static void print_more(const struct dwell_analysis *analysis, const char *path, FILE *out)
 {
+	const char *mode = " --wall";
 	char clean[NAME_BYTES], line[3 * NAME_BYTES];
 	const char *name = !strcmp(path, "dwell.data") ? "" : clean;
 
 	dwell_text_clean(clean, sizeof(clean), path, "?");
 	if (!strcmp(path, "-"))
 		name = "FILE";
-	snprintf(line, sizeof(line), "more: dwell report threads%s%s, dwell fold --wall%s%s",
-		 *name ? " " : "", name, *name ? " " : "", name);
+	if (!analysis->info.has_switches)
+		mode = analysis->counting ? "" : " --on";
+	snprintf(line, sizeof(line), "more: dwell report threads%s%s, dwell fold%s%s%s",
+		 *name ? " " : "", name, mode, *name ? " " : "", name);
 	text_wrap(out, line);
 }
 
@@ -312,9 +374,11 @@ int summary_text_print(const struct dwell_view *view, const struct dwell_summary
 		return rc;
 	putc('\n', out);
 	rc = print_trust(view, health, path, out);
+	if (!rc)
+		rc = print_events(&view->analysis, out);
 	if (rc)
 		return rc;
 	text_print_warnings(view, health, out);
-	print_more(path, out);
+	print_more(&view->analysis, path, out);
 	return 0;
 }

@@ -43,6 +43,13 @@ int dwell_thread_sort_key(const char *name, struct dwell_err *err)
 			     name);
 }
 
+uint64_t dwell_thread_samples(const struct dwell_analysis *analysis, uint32_t index)
+{
+	if (analysis->info.has_switches && !analysis->counting)
+		return dwell_timeline_account(analysis->timeline, index)->samples;
+	return dwell_analysis_books(analysis, index)->samples;
+}
+
 static uint64_t sort_value(const struct dwell_analysis *analysis, uint32_t index, int key)
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
@@ -65,7 +72,7 @@ static uint64_t sort_value(const struct dwell_analysis *analysis, uint32_t index
 	case SORT_SWITCHES:
 		return account->switches_voluntary + account->switches_involuntary;
 	case SORT_SAMPLES:
-		return account->samples;
+		return dwell_thread_samples(analysis, index);
 	case SORT_LONGEST:
 		return books->longest_blocked_ns;
 	case SORT_PID: /* ascending */
@@ -106,11 +113,13 @@ static int compare_threads(const void *a, const void *b, void *user)
 int dwell_thread_list_build(const struct dwell_analysis *analysis, int sort_key,
 			    struct dwell_thread_list *ret)
 {
-	struct sort sort = { analysis, sort_key };
+	/* There is no time to order by where samples are counted. */
+	bool untimed = analysis->counting && sort_key <= SORT_LONGEST;
+	struct sort sort = { analysis, untimed ? SORT_SAMPLES : sort_key };
 
 	memset(ret, 0, sizeof(*ret));
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
-		if (!analysis->books.data[i].observed_ns)
+		if (!analysis->books.data[i].observed_ns && !analysis->books.data[i].samples)
 			continue;
 		if (dwell_array_grow(&ret->threads))
 			return -ENOMEM;
@@ -136,6 +145,28 @@ static const struct table_column columns[] = {
 	{ .title = "longest", .right = true },
 };
 
+/* Without the scheduler's events only time on a CPU is known, or only samples. */
+static const struct table_column columns_samples[] = {
+	{ .title = "pid/tid", .right = true }, { .title = "thread", .gives = true },
+	{ .title = "share", .right = true },   { .title = "samples", .right = true },
+	{ .title = "on-CPU", .right = true },
+};
+
+enum { COLUMNS_COUNTED = 4 }; /* of columns_samples, where there is no time */
+
+static void add_samples(const struct dwell_analysis *analysis, uint32_t index, struct table *table)
+{
+	const struct dwell_books *books = dwell_analysis_books(analysis, index);
+	char number[TEXT_NUMBER_BYTES];
+
+	table_add(table, analysis->counting
+				 ? text_share(number, books->samples, analysis->total)
+				 : text_share(number, books->observed_ns, analysis->total_ns));
+	table_add(table, text_count(number, books->samples));
+	if (!analysis->counting)
+		table_add(table, text_duration(number, books->ns[DWELL_STATE_ON_CPU]));
+}
+
 static void add_thread(const struct dwell_analysis *analysis, uint32_t index, struct table *table)
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
@@ -151,6 +182,10 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 	dwell_text_clean(text, sizeof(text),
 			 dwell_strings_get(analysis->tables.strings, thread->comm), "?");
 	table_add(table, text);
+	if (analysis->counting || !analysis->info.has_switches) {
+		add_samples(analysis, index, table);
+		return;
+	}
 	table_add(table, text_duration(number, books->observed_ns));
 	table_add(table, text_duration(number, books->ns[DWELL_STATE_ON_CPU]));
 	for (unsigned state = 0; state < DWELL_STATES; state++)
@@ -167,8 +202,15 @@ int threads_text_print(const struct dwell_view *view, const struct dwell_thread_
 {
 	struct table table = { .columns = columns,
 			       .column_count = sizeof(columns) / sizeof(columns[0]) };
+	bool timed = view->analysis.info.has_switches && !view->analysis.counting;
 	int rc;
 
+	if (!timed) {
+		table.columns = columns_samples;
+		table.column_count = view->analysis.counting
+					     ? COLUMNS_COUNTED
+					     : sizeof(columns_samples) / sizeof(columns_samples[0]);
+	}
 	text_print_origin(&view->analysis, out);
 	for (uint32_t i = 0; i < list->threads.count; i++)
 		add_thread(&view->analysis, list->threads.data[i], &table);
@@ -177,7 +219,9 @@ int threads_text_print(const struct dwell_view *view, const struct dwell_thread_
 		text_print_nothing(&view->analysis, out);
 	} else if (!rc) {
 		table_print(&table, out, NULL);
-		fprintf(out, "vol, invol: switches in the whole recording, whatever the filter\n");
+		if (timed)
+			fprintf(out, "vol, invol: switches in the whole recording, whatever the "
+				     "filter\n");
 	}
 	table_release(&table);
 	if (!rc)

@@ -21,6 +21,9 @@ int dwell_thread_list_build(const struct dwell_analysis *analysis, int sort_key,
 			    struct dwell_thread_list *ret);
 void dwell_thread_list_release(struct dwell_thread_list *list);
 
+/* How many samples hit the thread, counted where the timeline does not see them, too. */
+uint64_t dwell_thread_samples(const struct dwell_analysis *analysis, uint32_t index);
+
 /* Prints the table. 0 or -ENOMEM. */
 int threads_text_print(const struct dwell_view *view, const struct dwell_thread_list *list,
 		       const struct dwell_health *health, FILE *out);

@@ -6,30 +6,40 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "parse/recorded.h"
+
 int dwell_view_name(struct dwell_view *view, const struct filter_opts *opts, struct dwell_err *err)
 {
 	const struct dwell_tables *tables = &view->analysis.tables;
-	struct dwell_symbols_options symbols = { .symfs = opts->symfs, .raw = opts->no_demangle };
+	struct dwell_symbols_options symbols = {
+		.raw = opts->no_demangle,
+		.symfs = opts->symfs,
+		.kallsyms = opts->kallsyms,
+		.build_id_dir = opts->build_id_dir,
+	};
 	struct dwell_names_options names = {
 		.user_only = opts->user_only,
 		.kernel_only = opts->kernel_only,
 		.delimited = opts->delimited,
 	};
 
+	if (view->analysis.source)
+		dwell_recorded_options(view->analysis.source, opts->input, &symbols);
 	view->symbols = dwell_symbols_new(tables->strings, tables->stacks, &symbols);
 	if (view->symbols)
 		view->names = dwell_names_new(tables->stacks, view->symbols, &names);
 	return view->names ? 0 : dwell_err_sys(err, -ENOMEM, "cannot name stacks");
 }
 
-int dwell_view_open(const struct filter_opts *opts, enum dwell_group_by by, struct dwell_view *ret,
-		    struct dwell_err *err)
+int dwell_view_open(const struct filter_opts *opts, const struct dwell_analysis_options *options,
+		    struct dwell_view *ret, struct dwell_err *err)
 {
-	struct dwell_analysis_options options = { .time = opts->time, .by = by };
+	struct dwell_analysis_options all = *options;
 	int rc;
 
 	memset(ret, 0, sizeof(*ret));
-	rc = dwell_analysis_run(opts->input, &opts->filter, &options, &ret->analysis, err);
+	all.time = opts->time;
+	rc = dwell_analysis_run(opts->input, &opts->filter, &all, &ret->analysis, err);
 	return rc ? rc : dwell_view_name(ret, opts, err);
 }
 

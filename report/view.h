@@ -14,9 +14,10 @@ struct dwell_view {
 	struct dwell_names *names;
 };
 
-/* Analyses opts->input. 0, or -errno with err set. Release also after a failure. */
-int dwell_view_open(const struct filter_opts *opts, enum dwell_group_by by, struct dwell_view *ret,
-		    struct dwell_err *err);
+/* Analyses opts->input; options->time is opts'. 0, or -errno with err set. Release also after a
+ * failure. */
+int dwell_view_open(const struct filter_opts *opts, const struct dwell_analysis_options *options,
+		    struct dwell_view *ret, struct dwell_err *err);
 
 /* Adds names to an analysis that is finished (view->analysis). 0 or -ENOMEM. */
 int dwell_view_name(struct dwell_view *view, const struct filter_opts *opts, struct dwell_err *err);

@@ -44,11 +44,11 @@ while IFS=: read -r library pattern where; do
 	done
 	[ "$(grep -c '\.c$' <<<"$users")" -le 2 ] || breach "$library: more than two files:" $users
 done <<-EOF
-	libtraceevent:event-parse\.h|traceevent/:parse/perf/
 	libelf:libelf\.h|gelf\.h:parse/elf/
 	libdw:elfutils/|dwarf\.h:parse/elf/
 	json-c:json-c/|json\.h:report/
 	zstd:zstd\.h:lib/|parse/|record/
+	lzma:lzma\.h:parse/elf/
 	libiberty:libiberty/|demangle\.h:parse/elf/
 EOF
 

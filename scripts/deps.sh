@@ -4,30 +4,28 @@
 # own package manager. Does nothing when they are all there; elsewhere it says what is needed.
 set -u
 
-apt='pkg-config libelf-dev libdw-dev libtraceevent-dev libjson-c-dev libzstd-dev zlib1g-dev
-	libiberty-dev libcmocka-dev'
-dnf='pkgconf-pkg-config elfutils-libelf-devel elfutils-devel libtraceevent-devel json-c-devel
-	libzstd-devel zlib-devel binutils-devel libcmocka-devel'
-pacman='pkgconf libelf libtraceevent json-c zstd zlib binutils cmocka'
+apt='libelf-dev libdw-dev libjson-c-dev libzstd-dev zlib1g-dev
+	liblzma-dev libiberty-dev libcmocka-dev'
+dnf='elfutils-libelf-devel elfutils-devel json-c-devel
+	libzstd-devel zlib-devel xz-devel binutils-devel libcmocka-devel'
+pacman='libelf json-c zstd zlib xz binutils cmocka'
 
 # Whether a program that needs every library compiles and links: true on any distribution, however
 # the packages are called there.
 all_present()
 {
-	command -v pkg-config >/dev/null || return 1
-	# shellcheck disable=SC2046 # several flags are several words
-	"${CC:-cc}" -x c -o /dev/null $(pkg-config --cflags libtraceevent 2>/dev/null) - \
-		-ltraceevent -lelf -ldw -ljson-c -lzstd -lz -liberty -lcmocka 2>/dev/null <<-EOF
+	"${CC:-cc}" -x c -o /dev/null - \
+		-lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lcmocka 2>/dev/null <<-EOF
 		#include <stdarg.h>
 		#include <stddef.h>
 		#include <stdint.h>
 		#include <setjmp.h>
 		#include <cmocka.h>
 		#include <elfutils/libdw.h>
-		#include <event-parse.h>
 		#include <gelf.h>
 		#include <json-c/json.h>
 		#include <libiberty/demangle.h>
+		#include <lzma.h>
 		#include <zlib.h>
 		#include <zstd.h>
 		int main(void) { return 0; }
@@ -62,8 +60,8 @@ elif command -v pacman >/dev/null; then
 	# shellcheck disable=SC2086
 	as_root pacman -S --noconfirm --needed $pacman
 else
-	echo 'deps: no apt-get, dnf or pacman here. Install pkg-config and, with headers: libelf,'
-	echo 'deps: libdw (elfutils), libtraceevent, json-c, zstd, zlib, libiberty (binutils), cmocka.'
+	echo 'deps: no apt-get, dnf or pacman here. Install, with headers: libelf,'
+	echo 'deps: libdw (elfutils), json-c, zstd, zlib, liblzma (xz), libiberty (binutils), cmocka.'
 	exit 3
 fi || exit 3
 if ! all_present; then

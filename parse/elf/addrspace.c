@@ -36,7 +36,9 @@ struct dwell_addrspaces {
 	struct dwell_idmap by_pid; /* pid -> index + 1 */
 	DWELL_ARRAY(struct process) processes;
 	uint32_t first_free;
-	uint64_t generation; /* the latest one given out */
+	uint64_t generation;		 /* the latest one given out */
+	uint64_t mappings, mappings_max; /* of all spaces */
+	uint64_t left_out;
 };
 
 struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
@@ -47,14 +49,26 @@ struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
 	if (spaces) {
 		spaces->strings = strings;
 		spaces->stacks = stacks;
+		spaces->mappings_max = UINT64_MAX;
 	}
 	return spaces;
 }
 
-static void space_put(struct space *space)
+void dwell_addrspaces_limit(struct dwell_addrspaces *spaces, uint64_t mappings_max)
+{
+	spaces->mappings_max = mappings_max;
+}
+
+uint64_t dwell_addrspaces_left_out(const struct dwell_addrspaces *spaces)
+{
+	return spaces->left_out;
+}
+
+static void space_put(struct dwell_addrspaces *spaces, struct space *space)
 {
 	if (!space || --space->users)
 		return;
+	spaces->mappings -= space->maps.count;
 	dwell_array_release(&space->maps);
 	free(space);
 }
@@ -64,7 +78,7 @@ void dwell_addrspaces_free(struct dwell_addrspaces *spaces)
 	if (!spaces)
 		return;
 	for (uint32_t i = 0; i < spaces->processes.count; i++)
-		space_put(spaces->processes.data[i].space);
+		space_put(spaces, spaces->processes.data[i].space);
 	dwell_array_release(&spaces->processes);
 	dwell_idmap_release(&spaces->by_pid);
 	free(spaces);
@@ -95,7 +109,7 @@ static int process_set(struct dwell_addrspaces *spaces, int32_t pid, struct spac
 	uint32_t index = spaces->first_free;
 
 	if (process) {
-		space_put(process->space);
+		space_put(spaces, process->space);
 		*process = (struct process){ .space = space };
 		return 0;
 	}
@@ -113,7 +127,7 @@ static int process_set(struct dwell_addrspaces *spaces, int32_t pid, struct spac
 	spaces->processes.data[index - 1] = (struct process){ .space = space };
 	return 0;
 fail:
-	space_put(space);
+	space_put(spaces, space);
 	return -ENOMEM;
 }
 
@@ -190,7 +204,8 @@ static uint32_t maps_below(const struct dwell_mapping *maps, uint32_t count, uin
 }
 
 /* Puts map in, over whatever it overlaps: that is cut at the front, at the back, or in two. */
-static int space_insert(struct space *space, const struct dwell_mapping *map)
+static int space_insert(struct dwell_addrspaces *spaces, struct space *space,
+			const struct dwell_mapping *map)
 {
 	struct dwell_mapping piece[3], *maps;
 	uint32_t first, last, pieces = 0, kept;
@@ -214,8 +229,11 @@ static int space_insert(struct space *space, const struct dwell_mapping *map)
 		piece[pieces++].start = map->end;
 	}
 	kept = space->maps.count - last;
-	if (first + pieces + kept > MAPPINGS_MAX)
+	if (first + pieces + kept > MAPPINGS_MAX || spaces->mappings >= spaces->mappings_max) {
+		spaces->left_out++;
 		return 0;
+	}
+	spaces->mappings += first + pieces + kept - (uint64_t)space->maps.count;
 	memmove(&maps[first + pieces], &maps[last], kept * sizeof(*maps));
 	memcpy(&maps[first], piece, pieces * sizeof(*maps));
 	space->maps.count = first + pieces + kept;
@@ -230,13 +248,14 @@ static struct space *space_copy(struct dwell_addrspaces *spaces, const struct sp
 	if (!space)
 		return NULL;
 	if (dwell_array_reserve(&space->maps, (uint64_t)from->maps.count + 2)) {
-		space_put(space);
+		space_put(spaces, space);
 		return NULL;
 	}
 	if (from->maps.count)
 		memcpy(space->maps.data, from->maps.data,
 		       from->maps.count * sizeof(*space->maps.data));
 	space->maps.count = from->maps.count;
+	spaces->mappings += space->maps.count;
 	return space;
 }
 
@@ -256,28 +275,51 @@ static bool mmap_ok(const struct dwell_mmap *map)
 	return map->bytes && map->start + map->bytes > map->start;
 }
 
+/* The space of pid, its own and not shared. *ret_space is NULL where a copy would exceed what all
+ * spaces may hold. 0 or -ENOMEM. */
+static int space_own(struct dwell_addrspaces *spaces, int32_t pid, struct space **ret_space)
+{
+	struct process *process = process_find(spaces, pid);
+	struct space *space;
+
+	*ret_space = NULL;
+	if (process && process->space->users == 1) {
+		process->space->generation = ++spaces->generation;
+		*ret_space = process->space;
+		return 0;
+	}
+	if (process && spaces->mappings + process->space->maps.count > spaces->mappings_max) {
+		spaces->left_out++;
+		return 0;
+	}
+	space = process ? space_copy(spaces, process->space) : space_new(spaces);
+	if (!space || process_set(spaces, pid, space))
+		return -ENOMEM;
+	*ret_space = space;
+	return 0;
+}
+
+int dwell_addrspaces_map_file(struct dwell_addrspaces *spaces, int32_t pid,
+			      const struct dwell_mapping *mapping)
+{
+	struct space *space;
+	int rc;
+
+	if (mapping->end <= mapping->start)
+		return 0;
+	rc = space_own(spaces, pid, &space);
+	return rc || !space ? rc : space_insert(spaces, space, mapping);
+}
+
 int dwell_addrspaces_map(struct dwell_addrspaces *spaces, const struct dwell_mmap *map)
 {
-	struct process *process;
 	struct dwell_mapping mapping;
-	struct space *space;
 	int rc;
 
 	if (!mmap_ok(map))
 		return 0;
 	rc = mapping_make(spaces, map, &mapping);
-	if (rc)
-		return rc;
-	process = process_find(spaces, map->pid);
-	if (!process || process->space->users > 1) {
-		space = process ? space_copy(spaces, process->space) : space_new(spaces);
-		if (!space || process_set(spaces, map->pid, space))
-			return -ENOMEM;
-	} else {
-		space = process->space;
-		space->generation = ++spaces->generation;
-	}
-	return space_insert(space, &mapping);
+	return rc ? rc : dwell_addrspaces_map_file(spaces, map->pid, &mapping);
 }
 
 int dwell_addrspaces_fork(struct dwell_addrspaces *spaces, int32_t parent_pid, int32_t child_pid)
@@ -307,7 +349,7 @@ void dwell_addrspaces_exit(struct dwell_addrspaces *spaces, int32_t pid)
 
 	if (!process)
 		return;
-	space_put(process->space);
+	space_put(spaces, process->space);
 	*process = (struct process){ .next_free = spaces->first_free };
 	spaces->first_free = (uint32_t)(process - spaces->processes.data) + 1;
 	dwell_idmap_remove(&spaces->by_pid, (uint32_t)pid);
@@ -431,7 +473,7 @@ int dwell_addrspaces_read_proc(struct dwell_addrspaces *spaces, const char *proc
 			continue;
 		rc = mapping_make(spaces, &map, &mapping);
 		if (!rc)
-			rc = space_insert(space, &mapping);
+			rc = space_insert(spaces, space, &mapping);
 	}
 	/* A process that has no memory any more (a zombie) reads as empty; one that ends while
 	 * it is read, as ESRCH. */
@@ -440,7 +482,7 @@ int dwell_addrspaces_read_proc(struct dwell_addrspaces *spaces, const char *proc
 	fclose(file);
 	free(line);
 	if (rc) {
-		space_put(space);
+		space_put(spaces, space);
 		return dwell_err_sys(err, rc, "cannot read '%s'", path);
 	}
 	return process_set(spaces, pid, space);

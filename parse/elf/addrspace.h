@@ -25,6 +25,12 @@ struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
 					      struct dwell_stacks *stacks);
 void dwell_addrspaces_free(struct dwell_addrspaces *spaces);
 
+/* Mappings kept of all processes together; without a limit as many as there are. Whoever reads a
+ * file sets one that fits its size: forks copy mappings, so that few bytes could ask for much. */
+void dwell_addrspaces_limit(struct dwell_addrspaces *spaces, uint64_t mappings_max);
+/* How many mappings were not kept, because of that limit or a process's own. */
+uint64_t dwell_addrspaces_left_out(const struct dwell_addrspaces *spaces);
+
 /* What a PERF_RECORD_MMAP2 or a line of /proc/PID/maps says. */
 struct dwell_mmap {
 	int32_t pid;
@@ -44,6 +50,10 @@ struct dwell_mmap {
  * generation, since /proc/PID/maps does not tell it. A process has at most 65,530 mappings (the
  * kernel's default limit): further ones are left out. 0 or -ENOMEM. */
 int dwell_addrspaces_map(struct dwell_addrspaces *spaces, const struct dwell_mmap *map);
+/* The same for memory of which the caller knows what it is: file_offset and file are those of the
+ * mapping. 0 or -ENOMEM. */
+int dwell_addrspaces_map_file(struct dwell_addrspaces *spaces, int32_t pid,
+			      const struct dwell_mapping *mapping);
 /* fork: child gets a copy of parent's mappings (shared until either changes). */
 int dwell_addrspaces_fork(struct dwell_addrspaces *spaces, int32_t parent_pid, int32_t child_pid);
 /* exec: the process's mappings are gone. */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 /* A build id or a debug link becomes the open debug file that carries the same build id. Names in
- * links are not trusted: they stay file names, and the build id decides. */
+ * links are not trusted: they stay file names, and the build id decides. Or the packed table inside
+ * the file becomes one. */
 #include "parse/elf/debugfile.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "lib/io.h"
-#include "parse/elf/image.h"
 #include "parse/elf/symtab.h"
+#include "parse/elf/unpack.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 
 struct wanted {
+	const struct places *places;
 	uint8_t build_id[DWELL_BUILD_ID_MAX];
 	int bytes;
 };
@@ -27,39 +28,14 @@ struct wanted {
 			(path)[0] = '\0';                              \
 	} while (0)
 
-static int candidate_open(const char *path, const struct wanted *wanted, int *ret_fd,
-			  Elf **ret_debug)
+static int build_id_open(const struct wanted *wanted, struct image *ret_debug)
 {
-	uint8_t build_id[DWELL_BUILD_ID_MAX];
-	int fd = dwell_io_open_regular(path, 0);
-	Elf *elf;
+	char path[PATH_MAX], hex[BUILD_ID_HEX];
 
-	if (fd < 0)
-		return -ENOENT;
-	if (image_open_fd(fd, &elf)) {
-		close(fd);
-		return -ENOENT;
-	}
-	if (image_build_id(elf, build_id) != wanted->bytes ||
-	    memcmp(build_id, wanted->build_id, (size_t)wanted->bytes) != 0) {
-		elf_end(elf);
-		close(fd);
-		return -ENOENT;
-	}
-	*ret_fd = fd;
-	*ret_debug = elf;
-	return 0;
-}
-
-static int build_id_open(const struct wanted *wanted, const char *symfs, int *ret_fd,
-			 Elf **ret_debug)
-{
-	char path[PATH_MAX], hex[2 * DWELL_BUILD_ID_MAX + 1];
-
-	for (int i = 0; i < wanted->bytes; i++)
-		snprintf(hex + 2 * i, 3, "%02x", wanted->build_id[i]);
-	PATH_FORMAT(path, "%s" DEBUG_DIR "/.build-id/%.2s/%s.debug", symfs, hex, hex + 2);
-	return candidate_open(path, wanted, ret_fd, ret_debug);
+	build_id_hex(wanted->build_id, wanted->bytes, hex);
+	PATH_FORMAT(path, "%s" DEBUG_DIR "/.build-id/%.2s/%s.debug", wanted->places->symfs, hex,
+		    hex + 2);
+	return image_open_identified(path, wanted->build_id, wanted->bytes, ret_debug);
 }
 
 /* The file name in .gnu_debuglink, or NULL. */
@@ -76,8 +52,8 @@ static const char *link_name(Elf *elf)
 	return name;
 }
 
-static int link_open(Elf *elf, const struct wanted *wanted, const char *symfs, const char *file,
-		     int *ret_fd, Elf **ret_debug)
+static int link_open(Elf *elf, const struct wanted *wanted, const char *file,
+		     struct image *ret_debug)
 {
 	static const char *const places[][2] = { { "", "" }, { "", ".debug/" }, { DEBUG_DIR, "" } };
 	const char *name = link_name(elf), *slash = strrchr(file, '/');
@@ -85,21 +61,54 @@ static int link_open(Elf *elf, const struct wanted *wanted, const char *symfs, c
 	char path[PATH_MAX];
 
 	for (size_t i = 0; name && rc && i < sizeof(places) / sizeof(*places); i++) {
-		PATH_FORMAT(path, "%s%s%.*s%s%s", symfs, places[i][0], dir_bytes, file,
-			    places[i][1], name);
-		rc = candidate_open(path, wanted, ret_fd, ret_debug);
+		PATH_FORMAT(path, "%s%s%.*s%s%s", wanted->places->symfs, places[i][0], dir_bytes,
+			    file, places[i][1], name);
+		rc = image_open_identified(path, wanted->build_id, wanted->bytes, ret_debug);
 	}
 	return rc;
 }
 
-int debugfile_open(Elf *elf, const char *symfs, const char *path, int *ret_fd, Elf **ret_debug)
+static int cached_open(const struct wanted *wanted, struct image *ret_debug)
 {
-	struct wanted wanted;
-	int rc;
+	struct image image;
+	struct why why;
+
+	if (cache_open(wanted->places, wanted->build_id, wanted->bytes, "debug", &image))
+		return -ENOENT;
+	if (!image_identified(&image, "", wanted->build_id, wanted->bytes, &why)) {
+		image_close(&image);
+		return -ENOENT;
+	}
+	*ret_debug = image;
+	return 0;
+}
+
+/* An xz-packed ELF file of nothing but a symbol table, which leaves out what .dynsym has. */
+static int packed_open(Elf *elf, struct image *ret_debug)
+{
+	GElf_Shdr sh;
+	Elf_Scn *section = section_by_name(elf, ".gnu_debugdata", &sh);
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	void *bytes;
+	size_t count;
+
+	if (!data || !data->d_buf || unpack_bytes(data->d_buf, data->d_size, &bytes, &count))
+		return -ENOENT;
+	if (image_open_owned(bytes, count, ret_debug)) {
+		free(bytes);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+int debugfile_open(Elf *elf, const struct places *places, const char *path, struct image *ret_debug)
+{
+	struct wanted wanted = { .places = places };
 
 	wanted.bytes = image_build_id(elf, wanted.build_id);
-	if (wanted.bytes <= 0)
-		return -ENOENT;
-	rc = build_id_open(&wanted, symfs, ret_fd, ret_debug);
-	return rc ? link_open(elf, &wanted, symfs, path, ret_fd, ret_debug) : 0;
+	if (wanted.bytes > 0 &&
+	    (!build_id_open(&wanted, ret_debug) || !link_open(elf, &wanted, path, ret_debug) ||
+	     !cached_open(&wanted, ret_debug)))
+		return 0;
+	return packed_open(elf, ret_debug);
 }

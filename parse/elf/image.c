@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/io.h"
 #include "parse/elf/buildid.h"
+#include "parse/elf/unpack.h"
 
 /* Bounds on notes: real files have fewer than ten of some hundred bytes. */
 enum { NOTES_MAX = 64, NOTE_BYTES_MAX = 64 << 10 };
@@ -63,6 +67,56 @@ int image_open_memory(const void *bytes, size_t count, Elf **ret_elf)
 	if (!header_ok(bytes, count) || elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOEXEC;
 	return image_check(elf_memory((char *)(uintptr_t)bytes, count), ret_elf);
+}
+
+int image_open_owned(void *bytes, size_t count, struct image *ret_image)
+{
+	struct image image = { .fd = -1, .bytes = bytes };
+
+	if (image_open_memory(bytes, count, &image.elf))
+		return -ENOEXEC;
+	*ret_image = image;
+	return 0;
+}
+
+int image_open(const char *path, struct image *ret_image)
+{
+	struct image image = { .fd = dwell_io_open_regular(path, 0) };
+	size_t count;
+	int rc;
+
+	if (image.fd < 0)
+		return image.fd;
+	rc = image_open_fd(image.fd, &image.elf);
+	if (!rc) {
+		*ret_image = image;
+		return 0;
+	}
+	if (!unpack_file(image.fd, &image.bytes, &count)) {
+		rc = image_open_owned(image.bytes, count, ret_image);
+		if (rc)
+			free(image.bytes);
+	}
+	close(image.fd);
+	return rc;
+}
+
+void image_finish(struct image *image)
+{
+	if (image->fd < 0)
+		return;
+	elf_cntl(image->elf, ELF_C_FDDONE);
+	close(image->fd);
+	image->fd = -1;
+}
+
+void image_close(struct image *image)
+{
+	elf_end(image->elf);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->bytes);
+	*image = (struct image){ .fd = -1 };
 }
 
 /* The GNU build id among notes: its length (cut at DWELL_BUILD_ID_MAX, as the kernel does) or 0. */
@@ -124,6 +178,55 @@ int image_build_id(Elf *elf, uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
 				       ret_build_id);
 	}
 	return found;
+}
+
+static uint32_t word_at(const unsigned char *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+int build_id_of_notes(const void *notes, size_t count, uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
+{
+	const unsigned char *at = notes;
+
+	while (count >= sizeof(Elf64_Nhdr)) {
+		size_t name = (word_at(at) + 3ull) & ~3ull, desc = word_at(at + 4);
+		size_t bytes = desc < DWELL_BUILD_ID_MAX ? desc : DWELL_BUILD_ID_MAX;
+		size_t room = count - sizeof(Elf64_Nhdr);
+		uint32_t type = word_at(at + 8);
+
+		at += sizeof(Elf64_Nhdr);
+		if (name > room || desc > room - name)
+			return 0;
+		if (type == NT_GNU_BUILD_ID && desc && name == sizeof(ELF_NOTE_GNU) &&
+		    memcmp(at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0) {
+			memset(ret_build_id, 0, DWELL_BUILD_ID_MAX);
+			memcpy(ret_build_id, at + name, bytes);
+			return (int)bytes;
+		}
+		desc = (desc + 3) & ~(size_t)3;
+		if (desc > room - name)
+			return 0;
+		at += name + desc;
+		count = room - name - desc;
+	}
+	return 0;
+}
+
+bool build_id_equal(const uint8_t *found, int found_bytes, const uint8_t *recorded, int bytes)
+{
+	return found_bytes > 0 && found_bytes <= bytes &&
+	       memcmp(found, recorded, (size_t)bytes) == 0;
+}
+
+void build_id_hex(const uint8_t *build_id, int bytes, char ret_hex[BUILD_ID_HEX])
+{
+	ret_hex[0] = '\0';
+	for (int i = 0; i < bytes; i++)
+		snprintf(ret_hex + (size_t)2 * i, 3, "%02x", build_id[i]);
 }
 
 int dwell_build_id_read(int fd, uint8_t ret_build_id[DWELL_BUILD_ID_MAX])

@@ -30,6 +30,7 @@ struct dwell_kallsyms {
 	struct dwell_strings *modules; /* names; 0 = the image */
 	DWELL_ARRAY(uint64_t) bases;   /* by module: its lowest function; of the image: _text */
 	uint64_t text_start;
+	uint32_t last_module; /* of the line before, while reading */
 	bool hidden;
 };
 
@@ -44,15 +45,18 @@ void dwell_kallsyms_free(struct dwell_kallsyms *syms)
 	free(syms);
 }
 
-/* The id of a module, with its base lowered to start. */
+/* The id of a module, with its base lowered to start. Lines of one module stand together. */
 static int module_add(struct dwell_kallsyms *syms, const char *name, uint64_t start,
 		      uint32_t *ret_module)
 {
-	uint32_t module;
+	uint32_t module = syms->last_module;
 
-	if (dwell_strings_add(syms->modules, name, strlen(name), &module) ||
-	    dwell_array_reserve(&syms->bases, (uint64_t)module + 1))
+	if (strcmp(name, dwell_strings_get(syms->modules, module)) != 0 &&
+	    dwell_strings_add(syms->modules, name, strlen(name), &module))
 		return -ENOMEM;
+	if (dwell_array_reserve(&syms->bases, (uint64_t)module + 1))
+		return -ENOMEM;
+	syms->last_module = module;
 	while (syms->bases.count <= module)
 		syms->bases.data[syms->bases.count++] = UINT64_MAX;
 	if (start < syms->bases.data[module])
@@ -127,8 +131,9 @@ static int line_parse(struct dwell_kallsyms *syms, char *line, bool *ret_any)
 	type = line[1];
 	if (type != 't' && type != 'T' && type != 'w' && type != 'W')
 		return 0;
-	name = line + 3;
-	line = name + strcspn(name, " \t");
+	name = line = line + 3;
+	while (*line && *line != ' ' && *line != '\t')
+		line++;
 	if (*line) {
 		*line++ = '\0';
 		line += strspn(line, " \t");
@@ -151,16 +156,18 @@ static struct alias function_alias(const struct function *f, const char *text)
 			       .weak = f->type == 'w' || f->type == 'W' };
 }
 
-static int function_compare(const void *left, const void *right, void *text)
+static int function_compare(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
-	struct alias first, second;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	first = function_alias(a, text);
-	second = function_alias(b, text);
-	return alias_compare(&first, &second);
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool function_better(const struct function *a, const struct function *b, const char *text)
+{
+	const struct alias first = function_alias(a, text), second = function_alias(b, text);
+
+	return alias_compare(&first, &second) < 0;
 }
 
 /* Sorts, unless the kernel did, and keeps the best name of each address. */
@@ -170,14 +177,17 @@ static void functions_finish(struct dwell_kallsyms *syms)
 	uint32_t count = syms->functions.count, kept = 0;
 
 	for (uint32_t i = 1; i < count; i++) {
-		if (function_compare(&all[i - 1], &all[i], syms->text) > 0) {
-			qsort_r(all, count, sizeof(*all), function_compare, syms->text);
+		if (all[i - 1].start > all[i].start) {
+			qsort(all, count, sizeof(*all), function_compare);
 			break;
 		}
 	}
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		if (!kept || all[kept - 1].start != all[i].start)
 			all[kept++] = all[i];
+		else if (function_better(&all[i], &all[kept - 1], syms->text))
+			all[kept - 1] = all[i];
+	}
 	syms->functions.count = kept;
 }
 
@@ -248,6 +258,18 @@ int dwell_kallsyms_read(const char *path, struct dwell_kallsyms **ret_syms, stru
 	if (!rc)
 		rc = text_parse(text, bytes, ret_syms);
 	return rc ? dwell_err_sys(err, rc, "cannot read kernel symbols from '%s'", path) : 0;
+}
+
+bool dwell_kallsyms_module(const struct dwell_kallsyms *syms, const char *module,
+			   uint64_t *ret_base)
+{
+	for (uint32_t i = 1; i < syms->bases.count; i++) {
+		if (strcmp(dwell_strings_get(syms->modules, i), module) != 0)
+			continue;
+		*ret_base = syms->bases.data[i];
+		return true;
+	}
+	return false;
 }
 
 bool dwell_kallsyms_hidden(const struct dwell_kallsyms *syms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel addresses become {file, offset} and names, on the recording machine: /proc/kallsyms
- * (image, modules, BPF programs) read into a sorted table. */
+/* Kernel addresses become {file, offset} and names, on the recording machine or with a copy of its
+ * /proc/kallsyms (image, modules, BPF programs), which is read into a sorted table. */
 #ifndef DWELL_PARSE_ELF_KALLSYMS_H
 #define DWELL_PARSE_ELF_KALLSYMS_H
 
@@ -38,5 +38,9 @@ bool dwell_kallsyms_find(const struct dwell_kallsyms *syms, uint64_t address,
  * keep what they found. */
 bool dwell_kallsyms_find_name(const struct dwell_kallsyms *syms, const char *name,
 			      struct dwell_kernel_symbol *ret);
+
+/* The lowest function of a module: true and *ret_base. */
+bool dwell_kallsyms_module(const struct dwell_kallsyms *syms, const char *module,
+			   uint64_t *ret_base);
 
 #endif

@@ -21,21 +21,28 @@ struct slots {
 
 enum reloc_kind { RELOC_OTHER, RELOC_SYMBOL, RELOC_RESOLVER };
 
-static enum reloc_kind reloc_kind(uint16_t machine, uint32_t type)
+/* A machine whose stubs are known: how its relocations and stubs look. */
+struct plt_machine {
+	uint16_t machine;
+	uint32_t jump_slot, glob_dat, irelative; /* relocation types; 0 = not used */
+	size_t step;				 /* stubs begin at multiples of it */
+	uint32_t pad; /* an instruction that may stand before a stub as its start, 0 = none */
+	/* At p, with `left` bytes behind it, at an address: the slot that a stub there reads. */
+	bool (*stub)(const unsigned char *p, size_t left, uint64_t address, uint64_t got,
+		     uint64_t *ret_slot);
+};
+
+static enum reloc_kind reloc_kind(const struct plt_machine *machine, uint32_t type)
 {
-	if (machine == EM_X86_64)
-		return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ? RELOC_SYMBOL
-		       : type == R_X86_64_IRELATIVE			       ? RELOC_RESOLVER
-									       : RELOC_OTHER;
-	return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT ? RELOC_SYMBOL
-	       : type == R_AARCH64_IRELATIVE				 ? RELOC_RESOLVER
-									 : RELOC_OTHER;
+	if (type == machine->jump_slot || type == machine->glob_dat)
+		return RELOC_SYMBOL;
+	return machine->irelative && type == machine->irelative ? RELOC_RESOLVER : RELOC_OTHER;
 }
 
 /* The name of a relocation's target: a dynamic symbol, or for IRELATIVE the function that picks the
  * one to use, which carries its name. NULL when it has none. */
-static const char *reloc_name(uint16_t machine, const GElf_Rela *rela, Elf_Data *symbols,
-			      const char *names, size_t names_bytes,
+static const char *reloc_name(const struct plt_machine *machine, const GElf_Rela *rela,
+			      Elf_Data *symbols, const char *names, size_t names_bytes,
 			      const struct symlist *functions)
 {
 	enum reloc_kind kind = reloc_kind(machine, GELF_R_TYPE(rela->r_info));
@@ -54,8 +61,21 @@ static const char *reloc_name(uint16_t machine, const GElf_Rela *rela, Elf_Data 
 	return names + sym.st_name;
 }
 
+/* A relocation of either form; without an addend that is 0. */
+static bool reloc_get(Elf_Data *data, uint32_t type, int index, GElf_Rela *ret)
+{
+	GElf_Rel rel;
+
+	if (type == SHT_RELA)
+		return gelf_getrela(data, index, ret) != NULL;
+	if (!gelf_getrel(data, index, &rel))
+		return false;
+	*ret = (GElf_Rela){ rel.r_offset, rel.r_info, 0 };
+	return true;
+}
+
 /* Adds the slots that the relocations of a section fill. */
-static int slots_gather(Elf *elf, uint16_t machine, const char *section_name,
+static int slots_gather(Elf *elf, const struct plt_machine *machine, const char *section_name,
 			const struct symlist *functions, struct slots *slots)
 {
 	GElf_Shdr sh, symbols_sh;
@@ -65,7 +85,7 @@ static int slots_gather(Elf *elf, uint16_t machine, const char *section_name,
 	size_t names_bytes = 0;
 	GElf_Rela rela;
 
-	if (!section || sh.sh_type != SHT_RELA)
+	if (!section || (sh.sh_type != SHT_RELA && sh.sh_type != SHT_REL))
 		return 0;
 	data = elf_getdata(section, NULL);
 	if (!data || !data->d_buf)
@@ -78,7 +98,8 @@ static int slots_gather(Elf *elf, uint16_t machine, const char *section_name,
 			  : NULL;
 	if (symbols && symbols->d_buf)
 		names = section_strings(elf, symbols_sh.sh_link, &names_bytes);
-	for (int i = 0; gelf_getrela(data, i, &rela) && slots->all.count < SLOTS_MAX; i++) {
+	for (int i = 0; reloc_get(data, sh.sh_type, i, &rela) && slots->all.count < SLOTS_MAX;
+	     i++) {
 		name = reloc_name(machine, &rela, symbols, names, names_bytes, functions);
 		if (!name)
 			continue;
@@ -103,10 +124,12 @@ static uint32_t little32(const unsigned char *p)
 
 /* At p, with `left` bytes behind it: [endbr64] [bnd] jmp *disp(%rip). The jump through a lazy
  * binding header reads a slot that no relocation fills. */
-static bool x86_64_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t *ret_slot)
+static bool x86_64_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t got,
+			uint64_t *ret_slot)
 {
 	size_t at = 0;
 
+	(void)got;
 	if (left >= 4 && little32(p) == 0xfa1e0ff3)
 		at = 4;
 	if (at < left && p[at] == 0xf2)
@@ -117,13 +140,17 @@ static bool x86_64_stub(const unsigned char *p, size_t left, uint64_t address, u
 	return true;
 }
 
+enum { AARCH64_BTI = (int)0xd503245f, ARM_THUMB_BX_PC = 0x46c04778 };
+
 /* At p: [bti c] adrp x16, PAGE; ldr x17, [x16, #OFFSET]. */
-static bool aarch64_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t *ret_slot)
+static bool aarch64_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t got,
+			 uint64_t *ret_slot)
 {
 	uint32_t adrp, ldr;
 	uint64_t pages;
-	size_t at = left >= 4 && little32(p) == 0xd503245f ? 4 : 0;
+	size_t at = left >= 4 && little32(p) == AARCH64_BTI ? 4 : 0;
 
+	(void)got;
 	if (left - at < 8)
 		return false;
 	adrp = little32(p + at);
@@ -137,11 +164,59 @@ static bool aarch64_stub(const unsigned char *p, size_t left, uint64_t address, 
 	return true;
 }
 
-/* Stubs begin at multiples of 8 bytes on x86-64, of an instruction elsewhere. */
-static int stubs_gather(Elf *elf, uint16_t machine, const char *section_name,
-			const struct slots *slots, struct symlist *stubs)
+/* At p: [endbr32] jmp *slot, or in code that may be anywhere jmp *disp(%ebx), with the address of
+ * .got.plt in ebx. */
+static bool i386_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t got,
+		      uint64_t *ret_slot)
 {
-	size_t step = machine == EM_X86_64 ? 8 : 4;
+	size_t at = left >= 4 && little32(p) == 0xfb1e0ff3 ? 4 : 0;
+
+	(void)address;
+	if (left - at < 6 || p[at] != 0xff || (p[at + 1] != 0x25 && p[at + 1] != 0xa3))
+		return false;
+	*ret_slot = (uint32_t)(little32(p + at + 2) + (p[at + 1] == 0xa3 ? got : 0));
+	return true;
+}
+
+/* An immediate of an ARM data instruction: 8 bits, turned right by twice 4 bits. */
+static uint32_t arm_immediate(uint32_t instruction)
+{
+	uint32_t value = instruction & 0xff, turn = (instruction >> 8 & 15) * 2;
+
+	return turn ? value >> turn | value << (32 - turn) : value;
+}
+
+/* At p: [bx pc; nop in Thumb] add ip, pc, #A; add ip, ip, #B; ldr pc, [ip, #C]!. */
+static bool arm_stub(const unsigned char *p, size_t left, uint64_t address, uint64_t got,
+		     uint64_t *ret_slot)
+{
+	size_t at = left >= 4 && little32(p) == ARM_THUMB_BX_PC ? 4 : 0;
+	uint32_t first, second, load;
+
+	(void)got;
+	if (left - at < 12)
+		return false;
+	first = little32(p + at);
+	second = little32(p + at + 4);
+	load = little32(p + at + 8);
+	if (first >> 12 != 0xe28fc || second >> 12 != 0xe28cc || load >> 12 != 0xe5bcf)
+		return false;
+	*ret_slot = (uint32_t)(address + at + 8 + arm_immediate(first) + arm_immediate(second) +
+			       (load & 0xfff));
+	return true;
+}
+
+static const struct plt_machine machines[] = {
+	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, 8, 0, x86_64_stub },
+	{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, 0, 8, 0, i386_stub },
+	{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, 4,
+	  (uint32_t)AARCH64_BTI, aarch64_stub },
+	{ EM_ARM, R_ARM_JUMP_SLOT, R_ARM_GLOB_DAT, 0, 4, ARM_THUMB_BX_PC, arm_stub },
+};
+
+static int stubs_gather(Elf *elf, const struct plt_machine *machine, const char *section_name,
+			uint64_t got, const struct slots *slots, struct symlist *stubs)
+{
 	GElf_Shdr sh;
 	Elf_Scn *section = section_by_name(elf, section_name, &sh);
 	Elf_Data *data = section && sh.sh_type == SHT_PROGBITS ? elf_getdata(section, NULL) : NULL;
@@ -150,15 +225,13 @@ static int stubs_gather(Elf *elf, uint16_t machine, const char *section_name,
 
 	if (!data || !data->d_buf || sh.sh_addr + data->d_size < sh.sh_addr)
 		return 0;
-	for (size_t at = 0; at < data->d_size; at += step) {
+	for (size_t at = 0; at < data->d_size; at += machine->step) {
 		const unsigned char *p = (const unsigned char *)data->d_buf + at;
 		const struct symbol stub = { .start = sh.sh_addr + at,
 					     .end = sh.sh_addr + data->d_size,
 					     .flags = SYMBOL_OPEN };
 
-		if (!(machine == EM_X86_64
-			      ? x86_64_stub(p, data->d_size - at, stub.start, &key.address)
-			      : aarch64_stub(p, data->d_size - at, stub.start, &key.address)))
+		if (!machine->stub(p, data->d_size - at, stub.start, got, &key.address))
 			continue;
 		slot = bsearch(&key, slots->all.data, slots->all.count, sizeof(key), slot_compare);
 		if (!slot)
@@ -167,28 +240,46 @@ static int stubs_gather(Elf *elf, uint16_t machine, const char *section_name,
 			return -ENOMEM;
 		stubs->all.data[stubs->all.count - 1].name = slot->name;
 		/* The instructions after an optional landing pad would match again. */
-		at += step == 4 && little32(p) == 0xd503245f ? step : 0;
+		at += machine->pad && little32(p) == machine->pad ? machine->step : 0;
 	}
 	return 0;
 }
 
+/* The machine of a file if its stubs can be read; NULL otherwise. Instructions are read low byte
+ * first, as all of them are there but on big-endian ARM. */
+static const struct plt_machine *machine_of(Elf *elf)
+{
+	GElf_Ehdr head;
+
+	if (!gelf_getehdr(elf, &head))
+		return NULL;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machines[i].machine == head.e_machine)
+			return head.e_machine == EM_ARM && head.e_ident[EI_DATA] != ELFDATA2LSB
+				       ? NULL
+				       : &machines[i];
+	return NULL;
+}
+
 int plt_gather(Elf *elf, const struct symlist *functions, struct symlist *stubs)
 {
-	static const char *const relocs[] = { ".rela.plt", ".rela.dyn" };
+	static const char *const relocs[] = { ".rela.plt", ".rela.dyn", ".rel.plt", ".rel.dyn" };
 	static const char *const sections[] = { ".plt", ".plt.sec", ".plt.got" };
+	const struct plt_machine *machine = machine_of(elf);
 	struct slots slots = { 0 };
-	GElf_Ehdr head;
+	GElf_Shdr got = { 0 };
 	int rc = 0;
 
-	if (!gelf_getehdr(elf, &head) ||
-	    (head.e_machine != EM_X86_64 && head.e_machine != EM_AARCH64))
+	if (!machine)
 		return 0;
+	if (!section_by_name(elf, ".got.plt", &got) && !section_by_name(elf, ".got", &got))
+		got.sh_addr = 0;
 	for (size_t i = 0; !rc && i < sizeof(relocs) / sizeof(*relocs); i++)
-		rc = slots_gather(elf, head.e_machine, relocs[i], functions, &slots);
+		rc = slots_gather(elf, machine, relocs[i], functions, &slots);
 	if (!rc && slots.all.count) {
 		qsort(slots.all.data, slots.all.count, sizeof(*slots.all.data), slot_compare);
 		for (size_t i = 0; !rc && i < sizeof(sections) / sizeof(*sections); i++)
-			rc = stubs_gather(elf, head.e_machine, sections[i], &slots, stubs);
+			rc = stubs_gather(elf, machine, sections[i], got.sh_addr, &slots, stubs);
 	}
 	dwell_array_release(&slots.all);
 	return rc;

@@ -4,22 +4,15 @@
  */
 #include "parse/elf/symbols.h"
 
-#include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/idmap.h"
-#include "lib/io.h"
-#include "parse/elf/debugfile.h"
-#include "parse/elf/image.h"
+#include "parse/elf/binary.h"
+#include "parse/elf/kernel.h"
 #include "parse/elf/perfmap.h"
-#include "parse/elf/symtab.h"
 
 /* Longer names are cut: they come from files of strangers. */
 enum { NAME_BYTES_MAX = 4096 };
@@ -27,8 +20,9 @@ enum { NAME_BYTES_MAX = 4096 };
 /* What is known of one file of the file table. */
 struct object {
 	bool loaded;
-	uint8_t status;	      /* enum dwell_symbol_status, of all its frames unless OK */
-	struct symtab *table; /* owned; NULL unless status is OK */
+	uint8_t status; /* enum dwell_symbol_status, of all its frames unless OK */
+	uint32_t why;	/* string id */
+	struct naming naming;
 };
 
 struct memo {
@@ -40,7 +34,8 @@ struct memo {
 struct dwell_symbols {
 	struct dwell_strings *strings;
 	const struct dwell_stacks *stacks;
-	char *symfs; /* "" = none */
+	struct places places;
+	struct kernel *kernel;
 	bool raw;
 	DWELL_ARRAY(struct object) objects; /* by file */
 	DWELL_ARRAY(struct memo) frames;    /* by frame */
@@ -61,8 +56,9 @@ struct dwell_symbols *dwell_symbols_new(struct dwell_strings *strings,
 	symbols->strings = strings;
 	symbols->stacks = stacks;
 	symbols->raw = options->raw;
-	symbols->symfs = strdup(options->symfs ? options->symfs : "");
-	if (!symbols->symfs) {
+	symbols->kernel = kernel_new(&symbols->places);
+	if (!symbols->kernel || places_init(&symbols->places, options)) {
+		kernel_free(symbols->kernel);
 		free(symbols);
 		return NULL;
 	}
@@ -74,7 +70,7 @@ void dwell_symbols_free(struct dwell_symbols *symbols)
 	if (!symbols)
 		return;
 	for (uint32_t i = 0; i < symbols->objects.count; i++)
-		symtab_free(symbols->objects.data[i].table);
+		symtab_free(symbols->objects.data[i].naming.table);
 	for (uint32_t i = 0; i < symbols->perfmaps.count; i++)
 		dwell_perfmap_free(symbols->perfmaps.data[i]);
 	dwell_array_release(&symbols->objects);
@@ -83,109 +79,30 @@ void dwell_symbols_free(struct dwell_symbols *symbols)
 	dwell_array_release(&symbols->perfmaps);
 	dwell_idmap_release(&symbols->failure_of);
 	dwell_idmap_release(&symbols->perfmap_of);
-	free(symbols->symfs);
+	kernel_free(symbols->kernel);
+	places_release(&symbols->places);
 	free(symbols);
 }
 
-/* Loads an open image, which is taken over on success, with its debug file if it needs one. */
-static int image_load(const struct dwell_symbols *symbols, Elf *elf, const char *path,
-		      struct symtab **ret_table)
-{
-	GElf_Shdr sh;
-	Elf *debug = NULL;
-	int fd = -1, rc;
-
-	if (path && !section_by_type(elf, SHT_SYMTAB, &sh))
-		debugfile_open(elf, symbols->symfs, path, &fd, &debug);
-	rc = symtab_load(elf, debug, ret_table);
-	if (rc)
-		elf_end(debug);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-/* Is the image the one that was mapped while recording? Build ids decide where known. Else the
- * inode does: not the device, whose number stat() and /proc/PID/maps tell differently on btrfs and
- * overlayfs. Below a symfs inodes are others, and the user vouches for the files. */
-static bool image_same(const struct dwell_symbols *symbols, const struct dwell_file *file, Elf *elf,
-		       const struct stat *st)
-{
-	uint8_t build_id[DWELL_BUILD_ID_MAX];
-
-	if (file->build_id_bytes)
-		return image_build_id(elf, build_id) == file->build_id_bytes &&
-		       memcmp(build_id, file->build_id, file->build_id_bytes) == 0;
-	return !st || !file->inode || *symbols->symfs || st->st_ino == file->inode;
-}
-
-static enum dwell_symbol_status fd_load(const struct dwell_symbols *symbols,
-					const struct dwell_file *file, int fd, const char *path,
-					struct symtab **ret_table)
-{
-	struct stat st;
-	Elf *elf;
-
-	if (fstat(fd, &st) || image_open_fd(fd, &elf))
-		return DWELL_SYMBOL_BAD_FILE;
-	if (!image_same(symbols, file, elf, &st)) {
-		elf_end(elf);
-		return DWELL_SYMBOL_CHANGED;
-	}
-	if (image_load(symbols, elf, path, ret_table)) {
-		elf_end(elf);
-		return DWELL_SYMBOL_BAD_FILE;
-	}
-	return DWELL_SYMBOL_OK;
-}
-
-static enum dwell_symbol_status file_load(const struct dwell_symbols *symbols,
-					  const struct dwell_file *file, struct symtab **ret_table)
+static void object_load(struct dwell_symbols *symbols, const struct dwell_file *file,
+			struct object *object)
 {
 	const char *path = dwell_strings_get(symbols->strings, file->path);
-	enum dwell_symbol_status status;
-	char *full;
-	int fd;
+	struct why why = { 0 };
 
-	if (path[0] != '/' || asprintf(&full, "%s%s", symbols->symfs, path) < 0)
-		return DWELL_SYMBOL_NO_FILE;
-	fd = dwell_io_open_regular(full, 0);
-	free(full);
-	if (fd < 0)
-		return fd == -EINVAL ? DWELL_SYMBOL_BAD_FILE : DWELL_SYMBOL_NO_FILE;
-	status = fd_load(symbols, file, fd, path, ret_table);
-	close(fd);
-	return status;
-}
-
-/* The vdso is one image per kernel and class: this process has the same one mapped, if the trace
- * is of this kernel. */
-static enum dwell_symbol_status vdso_load(const struct dwell_symbols *symbols,
-					  const struct dwell_file *file, struct symtab **ret_table)
-{
-	const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
-	Elf *elf;
-
-	/* Its section headers come last. */
-	if (!head || !head->e_shoff ||
-	    image_open_memory(head, head->e_shoff + (size_t)head->e_shnum * head->e_shentsize,
-			      &elf))
-		return DWELL_SYMBOL_NO_FILE;
-	if (!image_same(symbols, file, elf, NULL)) {
-		elf_end(elf);
-		return DWELL_SYMBOL_CHANGED;
-	}
-	if (image_load(symbols, elf, NULL, ret_table)) {
-		elf_end(elf);
-		return DWELL_SYMBOL_BAD_FILE;
-	}
-	return DWELL_SYMBOL_OK;
+	object->loaded = true;
+	object->status =
+		dwell_file_is_kernel(file)
+			? kernel_load(symbols->kernel, file, path, &object->naming, &why)
+			: binary_load(&symbols->places, file, path, &object->naming.table, &why);
+	if (object->status == DWELL_SYMBOL_OK ||
+	    dwell_strings_add(symbols->strings, why.text, strlen(why.text), &object->why))
+		object->why = 0;
 }
 
 /* The object of a file, loaded; NULL when out of memory. */
 static const struct object *object_find(struct dwell_symbols *symbols, uint32_t id)
 {
-	const struct dwell_file *file = dwell_stacks_file(symbols->stacks, id);
 	struct object *object;
 
 	if (dwell_array_reserve(&symbols->objects, (uint64_t)id + 1))
@@ -193,12 +110,8 @@ static const struct object *object_find(struct dwell_symbols *symbols, uint32_t 
 	while (symbols->objects.count <= id)
 		symbols->objects.data[symbols->objects.count++] = (struct object){ 0 };
 	object = &symbols->objects.data[id];
-	if (!object->loaded) {
-		object->loaded = true;
-		object->status = file->kind == DWELL_FILE_VDSO
-					 ? vdso_load(symbols, file, &object->table)
-					 : file_load(symbols, file, &object->table);
-	}
+	if (!object->loaded)
+		object_load(symbols, dwell_stacks_file(symbols->stacks, id), object);
 	return object;
 }
 
@@ -206,6 +119,7 @@ static const struct object *object_find(struct dwell_symbols *symbols, uint32_t 
 static const struct dwell_perfmap *perfmap_of(struct dwell_symbols *symbols, int32_t pid)
 {
 	uint32_t index = dwell_idmap_find(&symbols->perfmap_of, (uint32_t)pid);
+	const char *symfs = symbols->places.symfs;
 	struct dwell_perfmap *map = NULL;
 
 	if (index)
@@ -213,7 +127,8 @@ static const struct dwell_perfmap *perfmap_of(struct dwell_symbols *symbols, int
 	if (dwell_array_grow(&symbols->perfmaps) ||
 	    dwell_idmap_set(&symbols->perfmap_of, (uint32_t)pid, symbols->perfmaps.count + 1))
 		return NULL;
-	if (dwell_perfmap_read(pid, *symbols->symfs ? symbols->symfs : NULL, &map))
+	if ((symbols->places.other_host && !*symfs) ||
+	    dwell_perfmap_read(pid, *symfs ? symfs : NULL, &map))
 		map = NULL;
 	symbols->perfmaps.data[symbols->perfmaps.count++] = map;
 	return map;
@@ -250,27 +165,40 @@ static int unknown_intern(struct dwell_symbols *symbols, const struct dwell_file
 	return dwell_strings_add(symbols->strings, text, strlen(text), ret_name);
 }
 
-/* The name of a frame in a file with a symbol table: OK and *ret_name, or why not. */
+/* The name of a frame in a file with a symbol table: OK and *ret_name, or why not. Names of the
+ * kernel are shown as they are. */
 static enum dwell_symbol_status object_name(struct dwell_symbols *symbols,
-					    const struct dwell_frame *frame, uint32_t *ret_name)
+					    const struct dwell_frame *frame, bool kernel,
+					    uint32_t *ret_name)
 {
 	const struct object *object = object_find(symbols, frame->file);
-	const struct symbol *symbol;
+	const struct symbol *symbol = NULL;
+	const char *name;
 	size_t bytes;
-	bool plt;
+	bool plt = false;
 
 	if (!object)
 		return DWELL_SYMBOL_BAD_FILE;
 	if (object->status != DWELL_SYMBOL_OK)
 		return object->status;
-	symbol = symtab_find(object->table, frame->offset, &plt);
-	if (!symbol)
+	if (object->naming.table) {
+		symbol = symtab_find(object->naming.table, frame->offset, &plt);
+		name = symbol ? symbol->name : NULL;
+	} else {
+		name = kernel_name(&object->naming, frame->offset);
+	}
+	if (!name)
 		return DWELL_SYMBOL_STRIPPED;
+	if (kernel)
+		return dwell_strings_add(symbols->strings, name, strnlen(name, NAME_BYTES_MAX),
+					 ret_name)
+			       ? DWELL_SYMBOL_BAD_FILE
+			       : DWELL_SYMBOL_OK;
 	/* .symtab has versioned names: "memcpy@@GLIBC_2.14". */
 	for (bytes = 1; bytes < NAME_BYTES_MAX; bytes++)
-		if (!symbol->name[bytes] || symbol->name[bytes] == '@')
+		if (!name[bytes] || name[bytes] == '@')
 			break;
-	if (name_intern(symbols, symbol->name, bytes, plt ? "@plt" : "", ret_name))
+	if (name_intern(symbols, name, bytes, plt ? "@plt" : "", ret_name))
 		return DWELL_SYMBOL_BAD_FILE;
 	return DWELL_SYMBOL_OK;
 }
@@ -302,15 +230,26 @@ static enum dwell_symbol_status frame_name(struct dwell_symbols *symbols,
 	switch (file->kind) {
 	case DWELL_FILE_ELF:
 	case DWELL_FILE_VDSO:
-		return object_name(symbols, frame, ret_name);
-	case DWELL_FILE_JIT:
-		return jit_name(symbols, file->pid, frame->offset, ret_name);
+		return object_name(symbols, frame, false, ret_name);
 	case DWELL_FILE_KERNEL:
 	case DWELL_FILE_MODULE:
-		return DWELL_SYMBOL_KPTR;
+		return object_name(symbols, frame, true, ret_name);
+	case DWELL_FILE_JIT:
+		return jit_name(symbols, file->pid, frame->offset, ret_name);
 	default:
 		return DWELL_SYMBOL_NO_MAPPING;
 	}
+}
+
+/* Which file it was about, where the file as a whole has no names. */
+static const char *failure_why(const struct dwell_symbols *symbols, uint32_t file, uint8_t status)
+{
+	const struct object *object =
+		file < symbols->objects.count ? &symbols->objects.data[file] : NULL;
+
+	if (!object || !object->loaded || object->status != status)
+		return "";
+	return dwell_strings_get(symbols->strings, object->why);
 }
 
 static void failure_count(struct dwell_symbols *symbols, uint32_t file, uint8_t status)
@@ -322,8 +261,9 @@ static void failure_count(struct dwell_symbols *symbols, uint32_t file, uint8_t 
 		if (dwell_array_grow(&symbols->failures) ||
 		    dwell_idmap_set(&symbols->failure_of, key, symbols->failures.count + 1))
 			return;
-		symbols->failures.data[symbols->failures.count] =
-			(struct dwell_symbol_failure){ .file = file, .status = status };
+		symbols->failures.data[symbols->failures.count] = (struct dwell_symbol_failure){
+			.file = file, .status = status, .why = failure_why(symbols, file, status)
+		};
 		index = ++symbols->failures.count;
 	}
 	symbols->failures.data[index - 1].frames++;
@@ -366,9 +306,11 @@ const char *dwell_symbol_status_text(enum dwell_symbol_status status)
 		[DWELL_SYMBOL_OK] = "found",
 		[DWELL_SYMBOL_NO_MAPPING] = "no file was mapped at that address",
 		[DWELL_SYMBOL_NO_FILE] = "file cannot be opened here",
-		[DWELL_SYMBOL_CHANGED] = "file changed since it was recorded",
+		[DWELL_SYMBOL_CHANGED] = "file here is not the recorded one",
+		[DWELL_SYMBOL_NOT_PROVEN] = "nothing tells that the file here is the recorded one",
 		[DWELL_SYMBOL_STRIPPED] = "file has no symbol for that address",
 		[DWELL_SYMBOL_KPTR] = "kernel addresses were hidden (kptr_restrict)",
+		[DWELL_SYMBOL_NO_KERNEL] = "no symbols of the recorded kernel or module are here",
 		[DWELL_SYMBOL_NO_MAP_FILE] = "no perf-PID.map entry for code made at run time",
 		[DWELL_SYMBOL_BAD_FILE] = "not a usable ELF file",
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames become names: ELF symbol tables, PLT stubs, vdso, perf-PID.map files, and the names that
- * the recording machine stored in the trace. Each distinct frame is looked up once; the result is
- * kept. Only analysis uses this. */
+/* Frames become names: ELF symbol tables, PLT stubs, vdso, kernel symbols, perf-PID.map files, and
+ * the names that the recording machine stored in the trace. Each distinct frame is looked up once;
+ * the result is kept. Only analysis uses this. */
 #ifndef DWELL_PARSE_ELF_SYMBOLS_H
 #define DWELL_PARSE_ELF_SYMBOLS_H
 
@@ -17,8 +17,10 @@ enum dwell_symbol_status {
 	DWELL_SYMBOL_NO_MAPPING,  /* no file mapped at that address when it was recorded */
 	DWELL_SYMBOL_NO_FILE,	  /* the file cannot be opened here */
 	DWELL_SYMBOL_CHANGED,	  /* the file here has another build id or inode */
+	DWELL_SYMBOL_NOT_PROVEN,  /* nothing tells that the file here is the recorded one */
 	DWELL_SYMBOL_STRIPPED,	  /* no symbol covers the address */
 	DWELL_SYMBOL_KPTR,	  /* kernel addresses were hidden (kptr_restrict) */
+	DWELL_SYMBOL_NO_KERNEL,	  /* no symbols of that kernel or module are here */
 	DWELL_SYMBOL_NO_MAP_FILE, /* JIT code without a perf-PID.map entry */
 	DWELL_SYMBOL_BAD_FILE,	  /* not a usable ELF file */
 	DWELL_SYMBOL_STATUSES
@@ -36,15 +38,51 @@ enum dwell_symbol_status {
  * - PLT stubs are "name@plt". Symbol versions ("@@GLIBC_2.14") are cut off.
  * - C++ and Rust names are demangled without parameter lists ("ns::function<int>"), the form that
  *   folded stacks are read in; kernel names are shown as they are. Names are cut at 4,096 bytes.
- * - The file must be the one that was recorded: the build id decides where the trace has it; else
- *   the inode, unless a symfs is given.
- * - Code made at run time is looked up in perf-PID.map (perfmap.h), the vdso in the one that this
- *   process has. */
+ * - Code made at run time is looked up in perf-PID.map (perfmap.h), unless the recording is of
+ *   another host and there is no symfs.
+ *
+ * Which file it is taken from; one that is not certainly the recorded one is refused:
+ * - Looked for are the recorded path (below the symfs), then "elf" in perf's build-id cache. Where
+ *   the recording has a build id, that of the file must be the same. Else below a symfs the user
+ *   vouches for files, of the recording's machine at least. Else the inode must be the same,
+ *   unless the recording is of another host. Else, as with the MMAP records of old perf versions,
+ *   the recording must be known to be of this host and younger than the last change of the file.
+ * - Without .symtab it is joined by its debug file, which needs the same build id: /usr/lib/debug/
+ *   .build-id, .gnu_debuglink (beside the file, in .debug/, below /usr/lib/debug), "debug" in the
+ *   build-id cache; else by the table packed into .gnu_debugdata. A debug file alone does not do:
+ *   it does not tell how the file was mapped.
+ * - With a symfs nothing outside of it is used, but the build-id cache if that is given.
+ * - The vdso is that of this process if the build id or else host and kernel release are the same,
+ *   or "vdso" in the build-id cache.
+ * - The kernel without recorded names: kallsyms if given, else kcore_dir/kallsyms, then by build id
+ *   the copy of kallsyms in the build-id cache, /proc/kallsyms of the running kernel (its id is in
+ *   /sys/kernel/notes), a vmlinux named by release in the usual places, below /usr/lib/debug/
+ *   .build-id, in the cache. Without a recorded build id only the first two, or /proc/kallsyms if
+ *   the recording is of this boot: same host, release and address of _text, made since the start.
+ * - Modules: by name in kallsyms if given, else in kcore_dir; then in /proc/kallsyms if the module
+ *   loaded here has the recorded build id (or, without one, if the recording is of this boot); else
+ *   the .ko file (plain or .xz) with the build id: by its path, in the cache, by name in
+ *   modules.dep of the release, or its debug file. Offsets count from the page of the first
+ *   function in kallsyms where no file "modules" beside that tells the start, and from the first
+ *   code section in .ko files. Modules packed with gzip or zstd are not read. */
 struct dwell_symbols; /* opaque */
 
+/* Strings are copied. */
 struct dwell_symbols_options {
-	const char *symfs; /* prefix for file paths; NULL = none */
-	bool raw;	   /* do not demangle */
+	bool raw; /* do not demangle */
+
+	/* What the user says. */
+	const char *symfs;	  /* prefix for file paths; NULL = none */
+	const char *kallsyms;	  /* symbols of the recorded kernel; NULL = none */
+	const char *build_id_dir; /* perf's build-id cache; NULL = $HOME/.debug, without symfs */
+
+	/* What the recording tells of itself; NULL or 0 = not told. */
+	const char *kcore_dir;	    /* holds kallsyms and modules of the recorded kernel */
+	const char *kernel_release; /* as `uname -r` */
+	const char *machine;	    /* as `uname -m` */
+	const char *host_name;	    /* as `uname -n` */
+	uint64_t kernel_text;	    /* address of _text at that time */
+	uint64_t recorded_ns;	    /* end of the recording at the latest, on CLOCK_REALTIME */
 };
 
 /* Tables are borrowed and may grow meanwhile. NULL when out of memory. */
@@ -68,6 +106,7 @@ struct dwell_symbol_failure {
 	uint32_t file;
 	enum dwell_symbol_status status;
 	uint32_t frames;
+	const char *why; /* what was refused, as in "/bin/sh has build id ..."; "" = no more */
 };
 const struct dwell_symbol_failure *dwell_symbols_failure(struct dwell_symbols *symbols,
 							 uint32_t index);

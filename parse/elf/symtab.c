@@ -12,12 +12,28 @@
 enum {
 	SYMBOLS_MAX = 16 << 20, /* the largest programs have some 2 Mi */
 	SEGMENTS_MAX = 64,
+	MODULE_BYTES_MAX = 1 << 30,
 	PARENTS_MAX = 64, /* steps outwards; nested functions are seldom more than two deep */
 };
 
 struct section {
 	uint64_t start, end;
+	uint64_t bias; /* what a symbol's value counts from: 0 unless the file is relocatable */
 	bool text;
+};
+
+/* The sections of one file, by index. */
+struct sections {
+	struct section *all;
+	size_t count;
+};
+
+/* The function descriptors of ppc64's first ABI: a symbol's value is the place of one, which starts
+ * with the address of the code. */
+struct descriptors {
+	const unsigned char *bytes;
+	uint64_t start, count;
+	bool little;
 };
 
 struct segment {
@@ -25,10 +41,11 @@ struct segment {
 };
 
 struct symtab {
-	Elf *elf, *debug;
+	struct image image, debug;
 	struct segment segments[SEGMENTS_MAX]; /* executable ones */
 	uint32_t segment_count;
 	struct symlist functions, stubs;
+	struct descriptors descriptors;
 };
 
 int symlist_add(struct symlist *list, const struct symbol *symbol)
@@ -173,27 +190,54 @@ const char *section_strings(Elf *elf, size_t index, size_t *ret_bytes)
 	return data->d_buf;
 }
 
-/* An array of all sections by index; NULL when there are none or no memory. */
-static struct section *sections_read(Elf *elf, size_t *ret_count)
+/* Where the kernel puts the code sections of a module: one behind the other in the order of the
+ * file, without those that are for its start only (layout_sections() in kernel/module). Where other
+ * machines than x86 put jump tables first, which grow at load, only .text at the start is sure. */
+static bool module_place(uint16_t machine, const GElf_Shdr *sh, const char *name, uint64_t *at,
+			 struct section *section)
 {
-	struct section *sections;
-	Elf_Scn *section = NULL;
-	GElf_Shdr sh;
-	size_t count;
+	uint64_t align = sh->sh_addralign ? sh->sh_addralign : 1;
+	uint64_t start = (*at + align - 1) & ~(align - 1);
+	bool x86 = machine == EM_X86_64 || machine == EM_386;
 
-	if (elf_getshdrnum(elf, &count) || !count)
-		return NULL;
-	sections = calloc(count, sizeof(*sections));
-	while (sections && (section = elf_nextscn(elf, section))) {
-		if (elf_ndxscn(section) >= count || !gelf_getshdr(section, &sh) ||
+	if (align & (align - 1) || start < *at || start > MODULE_BYTES_MAX ||
+	    sh->sh_size > MODULE_BYTES_MAX || strncmp(name, ".init", 5) == 0)
+		return false;
+	if (!x86 && (*at || strcmp(name, ".text") != 0))
+		return false;
+	*section = (struct section){ start, start + sh->sh_size, start, true };
+	*at = section->end;
+	return true;
+}
+
+/* The sections of a file; none when there is no memory. */
+static struct sections sections_read(Elf *elf, const GElf_Ehdr *head)
+{
+	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+	struct sections sections = { 0 };
+	Elf_Scn *section = NULL;
+	size_t names_index, names_bytes;
+	const char *names = NULL;
+	GElf_Shdr sh;
+	uint64_t at = 0;
+
+	if (elf_getshdrnum(elf, &sections.count) || !sections.count)
+		return sections;
+	if (!elf_getshdrstrndx(elf, &names_index))
+		names = section_strings(elf, names_index, &names_bytes);
+	sections.all = calloc(sections.count, sizeof(*sections.all));
+	while (sections.all && (section = elf_nextscn(elf, section))) {
+		struct section *to = &sections.all[elf_ndxscn(section)];
+
+		if (elf_ndxscn(section) >= sections.count || !gelf_getshdr(section, &sh) ||
 		    sh.sh_addr + sh.sh_size < sh.sh_addr)
 			continue;
-		sections[elf_ndxscn(section)] =
-			(struct section){ sh.sh_addr, sh.sh_addr + sh.sh_size,
-					  (sh.sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) ==
-						  (SHF_ALLOC | SHF_EXECINSTR) };
+		if (head->e_type != ET_REL)
+			*to = (struct section){ sh.sh_addr, sh.sh_addr + sh.sh_size, 0,
+						(sh.sh_flags & code) == code };
+		else if ((sh.sh_flags & code) == code && names && sh.sh_name < names_bytes)
+			module_place(head->e_machine, &sh, names + sh.sh_name, &at, to);
 	}
-	*ret_count = count;
 	return sections;
 }
 
@@ -209,23 +253,64 @@ static bool name_is_mark(const char *name, uint16_t machine)
 	return !name[2] || name[2] == '.' || strncmp(name + 2, "rv", 2) == 0;
 }
 
+/* The address of the code that a symbol in .opd stands for; its value unless it is there. */
+static uint64_t descriptor_follow(const struct descriptors *descriptors, uint64_t value)
+{
+	uint64_t at = value - descriptors->start, address = 0;
+
+	if (at >= descriptors->count || descriptors->count - at < sizeof(address))
+		return value;
+	for (unsigned i = 0; i < sizeof(address); i++)
+		address = address << 8 | descriptors->bytes[at + (descriptors->little ? 7 - i : i)];
+	return address;
+}
+
+/* The section that holds code at an address, or NULL. Programs have some five such sections. */
+static const struct section *section_of(const struct sections *sections, uint64_t address)
+{
+	const struct section *all = sections->all;
+	unsigned tried = 0;
+
+	for (size_t i = 0; i < sections->count && tried < SEGMENTS_MAX; i++) {
+		if (all[i].text && address >= all[i].start && address < all[i].end)
+			return &all[i];
+		tried += all[i].text;
+	}
+	return NULL;
+}
+
+/* What taking a symbol needs to know of its file. */
+struct gather {
+	uint16_t machine;
+	struct sections sections;
+	const struct descriptors *descriptors;
+	struct symlist *list;
+};
+
 /* The symbol as kept: false when it is no code. */
-static bool symbol_take(const GElf_Sym *sym, const char *name, const struct section *section,
-			uint16_t machine, struct symbol *ret_symbol)
+static bool symbol_take(const struct gather *gather, const GElf_Sym *sym, const char *name,
+			struct symbol *ret_symbol)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
 	unsigned visibility = GELF_ST_VISIBILITY(sym->st_other);
-	struct symbol s = { .start = sym->st_value, .end = section->end, .name = name };
+	const struct section *section = &gather->sections.all[sym->st_shndx];
+	struct symbol s = { .start = section->bias + sym->st_value, .name = name };
 
 	if (type == STT_NOTYPE && visibility != STV_HIDDEN && visibility != STV_INTERNAL)
 		s.flags |= SYMBOL_LABEL;
 	else if (type != STT_FUNC && type != STT_GNU_IFUNC)
 		return false;
-	if (machine == EM_ARM)
-		s.start &= ~1ull; /* marks Thumb code */
-	if (!*name || !section->text || s.start < section->start || s.start >= section->end ||
-	    name_is_mark(name, machine))
+	if (!*name || name_is_mark(name, gather->machine))
 		return false;
+	if (gather->machine == EM_ARM)
+		s.start &= ~1ull; /* marks Thumb code */
+	if (!section->text && gather->descriptors->count) {
+		s.start = descriptor_follow(gather->descriptors, s.start);
+		section = section_of(&gather->sections, s.start);
+	}
+	if (!section || !section->text || s.start < section->start || s.start >= section->end)
+		return false;
+	s.end = section->end;
 	if (!sym->st_size)
 		s.flags |= SYMBOL_OPEN;
 	else if (sym->st_size < section->end - s.start)
@@ -239,10 +324,8 @@ static bool symbol_take(const GElf_Sym *sym, const char *name, const struct sect
 }
 
 /* Adds the symbols of the first section of a type. A table that is not usable adds none. */
-static int symbols_gather(Elf *elf, uint32_t type, const struct section *sections,
-			  size_t section_count, struct symlist *list)
+static int symbols_gather(Elf *elf, uint32_t type, const struct gather *gather)
 {
-	GElf_Ehdr head;
 	GElf_Shdr sh;
 	Elf_Scn *section = section_by_type(elf, type, &sh);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
@@ -251,48 +334,76 @@ static int symbols_gather(Elf *elf, uint32_t type, const struct section *section
 	struct symbol symbol;
 	GElf_Sym sym;
 
-	if (!names || !data->d_buf || !gelf_getehdr(elf, &head))
+	if (!names || !data->d_buf)
 		return 0;
 	count = data->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (count > SYMBOLS_MAX)
 		return -E2BIG;
 	for (size_t i = 1; i < count; i++) {
-		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx >= section_count ||
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx >= gather->sections.count ||
 		    sym.st_name >= names_bytes ||
-		    !symbol_take(&sym, names + sym.st_name, &sections[sym.st_shndx], head.e_machine,
-				 &symbol))
+		    !symbol_take(gather, &sym, names + sym.st_name, &symbol))
 			continue;
-		if (symlist_add(list, &symbol))
+		if (symlist_add(gather->list, &symbol))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int file_gather(Elf *elf, struct symlist *list)
+static int file_gather(Elf *elf, const struct descriptors *descriptors, struct symlist *list)
 {
-	size_t count;
-	struct section *sections = sections_read(elf, &count);
-	int rc;
+	struct gather gather = { .descriptors = descriptors, .list = list };
+	GElf_Ehdr head;
+	int rc = 0;
 
-	if (!sections)
+	if (!gelf_getehdr(elf, &head))
 		return 0;
-	rc = symbols_gather(elf, SHT_SYMTAB, sections, count, list);
-	if (!rc)
-		rc = symbols_gather(elf, SHT_DYNSYM, sections, count, list);
-	free(sections);
+	gather.machine = head.e_machine;
+	gather.sections = sections_read(elf, &head);
+	if (gather.sections.all) {
+		rc = symbols_gather(elf, SHT_SYMTAB, &gather);
+		if (!rc)
+			rc = symbols_gather(elf, SHT_DYNSYM, &gather);
+	}
+	free(gather.sections.all);
 	return rc;
 }
 
-/* Segments without execute permission are of no use: nothing sampled lies in them. */
+/* Debug files have no bytes of .opd: theirs is the one of the file itself. */
+static void descriptors_read(Elf *elf, struct descriptors *ret)
+{
+	GElf_Ehdr head;
+	GElf_Shdr sh;
+	Elf_Scn *section;
+	Elf_Data *data;
+
+	if (!gelf_getehdr(elf, &head) || head.e_machine != EM_PPC64)
+		return;
+	section = section_by_name(elf, ".opd", &sh);
+	data = section && sh.sh_type == SHT_PROGBITS ? elf_rawdata(section, NULL) : NULL;
+	if (data && data->d_buf)
+		*ret = (struct descriptors){ data->d_buf, sh.sh_addr, data->d_size,
+					     head.e_ident[EI_DATA] == ELFDATA2LSB };
+}
+
+/* Segments without execute permission are of no use: nothing sampled lies in them. A relocatable
+ * file has none: its sections were laid out from 0 on. */
 static void segments_read(struct symtab *table)
 {
+	Elf *elf = table->image.elf;
 	size_t count;
+	GElf_Ehdr head;
 	GElf_Phdr ph;
 
-	if (elf_getphdrnum(table->elf, &count))
+	if (gelf_getehdr(elf, &head) && head.e_type == ET_REL) {
+		table->segments[table->segment_count++] =
+			(struct segment){ 0, 2ull * MODULE_BYTES_MAX, 0 };
+		return;
+	}
+	if (elf_getphdrnum(elf, &count))
 		return;
 	for (size_t i = 0; i < count && table->segment_count < SEGMENTS_MAX; i++) {
-		if (!gelf_getphdr(table->elf, (int)i, &ph))
+		if (!gelf_getphdr(elf, (int)i, &ph))
 			break;
 		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
 			table->segments[table->segment_count++] =
@@ -300,31 +411,32 @@ static void segments_read(struct symtab *table)
 	}
 }
 
-int symtab_load(Elf *elf, Elf *debug, struct symtab **ret_table)
+int symtab_load(struct image *image, struct image *debug, struct symtab **ret_table)
 {
 	struct symtab *table = calloc(1, sizeof(*table));
 	int rc;
 
 	if (!table)
 		return -ENOMEM;
-	table->elf = elf;
+	table->image = *image;
+	table->debug = *debug;
 	segments_read(table);
-	rc = file_gather(elf, &table->functions);
-	if (!rc && debug)
-		rc = file_gather(debug, &table->functions);
+	descriptors_read(image->elf, &table->descriptors);
+	rc = file_gather(image->elf, &table->descriptors, &table->functions);
+	if (!rc && debug->elf)
+		rc = file_gather(debug->elf, &table->descriptors, &table->functions);
 	symlist_finish(&table->functions);
 	if (!rc)
-		rc = plt_gather(elf, &table->functions, &table->stubs);
+		rc = plt_gather(image->elf, &table->functions, &table->stubs);
 	symlist_finish(&table->stubs);
 	if (rc) {
-		table->elf = NULL;
+		table->image = table->debug = (struct image){ .fd = -1 };
 		symtab_free(table);
 		return rc;
 	}
-	/* Everything needed has been read: the descriptors may go. */
-	elf_cntl(elf, ELF_C_FDDONE);
-	elf_cntl(debug, ELF_C_FDDONE);
-	table->debug = debug;
+	image_finish(&table->image);
+	image_finish(&table->debug);
+	*image = *debug = (struct image){ .fd = -1 };
 	*ret_table = table;
 	return 0;
 }
@@ -335,9 +447,29 @@ void symtab_free(struct symtab *table)
 		return;
 	dwell_array_release(&table->functions.all);
 	dwell_array_release(&table->stubs.all);
-	elf_end(table->elf);
-	elf_end(table->debug);
+	image_close(&table->image);
+	image_close(&table->debug);
 	free(table);
+}
+
+int symtab_rebase(struct symtab *table, const char *name)
+{
+	Elf *elf = table->image.elf;
+	GElf_Shdr sh;
+	Elf_Scn *section = section_by_type(elf, SHT_SYMTAB, &sh);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t names_bytes;
+	const char *names = data ? section_strings(elf, sh.sh_link, &names_bytes) : NULL;
+	GElf_Sym sym;
+
+	for (int i = 1; names && data->d_buf && gelf_getsym(data, i, &sym); i++) {
+		if (sym.st_name >= names_bytes || strcmp(names + sym.st_name, name) != 0)
+			continue;
+		table->segments[0] = (struct segment){ 0, UINT64_MAX, sym.st_value };
+		table->segment_count = 1;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 const struct symbol *symtab_find(const struct symtab *table, uint64_t file_offset, bool *ret_plt)

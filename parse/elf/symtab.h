@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/array.h"
+#include "parse/elf/image.h"
 
 enum {
 	SYMBOL_OPEN = 1,  /* no size of its own: end is the furthest it may reach */
@@ -43,14 +44,19 @@ int plt_gather(Elf *elf, const struct symlist *functions, struct symlist *stubs)
 
 struct symtab; /* opaque */
 
-/* Loads the functions of elf and, if debug is not NULL, those of its separate debug file. Takes
- * both over on success. 0, -ENOMEM, or -E2BIG for more symbols than any real file has. */
-int symtab_load(Elf *elf, Elf *debug, struct symtab **ret_table);
+/* Loads the functions of an image and those of its separate debug file (debug->elf NULL = none).
+ * Takes both over on success. 0, -ENOMEM, or -E2BIG for more symbols than any real file has. */
+int symtab_load(struct image *image, struct image *debug, struct symtab **ret_table);
 void symtab_free(struct symtab *table);
 
 /* The symbol at a file offset, or NULL; *ret_plt when it is the stub "name@plt". Valid until free.
- */
+ * Of a relocatable file, which is a kernel module, offsets count from the start of its code in
+ * memory. */
 const struct symbol *symtab_find(const struct symtab *table, uint64_t file_offset, bool *ret_plt);
+
+/* Offsets count from the address of this symbol from now on, as those of kernel frames do from
+ * _text: 0, or -ENOENT when .symtab has no such symbol. */
+int symtab_rebase(struct symtab *table, const char *name);
 
 /* The first section of a type (SHT_SYMTAB, ...), or by name; NULL when there is none. */
 Elf_Scn *section_by_type(Elf *elf, uint32_t type, GElf_Shdr *ret_header);

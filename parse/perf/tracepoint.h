@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracepoint format texts become field places: the only user of libtraceevent. Field offsets, the
- * letters of prev_state and the "preempted" bit come from the running kernel's (or the file's)
- * text, never from constants: they changed between kernels. */
+/* Tracepoint format texts become field places. Field offsets, the letters of prev_state and the
+ * "preempted" bit come from the running kernel's (or the file's) text, never from constants: they
+ * changed between kernels. Texts of files are hostile input, which libtraceevent is not made for
+ * (it crashes on field lines that are cut): so they are read here. */
 #ifndef DWELL_PARSE_PERF_TRACEPOINT_H
 #define DWELL_PARSE_PERF_TRACEPOINT_H
 
@@ -17,6 +18,7 @@ struct dwell_tracepoint_field {
 	uint16_t offset;
 	uint8_t bytes; /* 1, 2, 4 or 8; 0 = the field does not exist */
 	bool is_signed;
+	bool swapped; /* the recorder's byte order is not this machine's */
 };
 
 enum { DWELL_SCHED_STATES_MAX = 16 };
@@ -49,6 +51,10 @@ int dwell_sched_switch_parse(const char *text, struct dwell_sched_switch *ret,
 int dwell_sched_waking_parse(const char *text, const char *name, struct dwell_sched_waking *ret,
 			     struct dwell_err *err);
 
+/* From now on their raw bytes come from a machine of the other byte order. */
+void dwell_sched_switch_swap(struct dwell_sched_switch *sw);
+void dwell_sched_waking_swap(struct dwell_sched_waking *waking);
+
 /* The number at field, or 0 when the bytes end before it. */
 static inline int64_t dwell_tracepoint_number(const struct dwell_tracepoint_field *field,
 					      const uint8_t *raw, uint32_t raw_bytes)
@@ -58,6 +64,8 @@ static inline int64_t dwell_tracepoint_number(const struct dwell_tracepoint_fiel
 	if ((uint32_t)field->offset + field->bytes > raw_bytes)
 		return 0;
 	memcpy(&value, raw + field->offset, field->bytes);
+	if (field->swapped && field->bytes)
+		value = (int64_t)(__builtin_bswap64((uint64_t)value) >> (64 - 8 * field->bytes));
 	if (field->is_signed && field->bytes && field->bytes < 8) {
 		unsigned shift = 64 - 8 * field->bytes;
 

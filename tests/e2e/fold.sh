@@ -40,7 +40,24 @@ for by in process thread; do
 	dwell fold --wall --by $by data
 	claim "--by $by keeps the sum" [ "$(sum)" = "$wall" ]
 done
+# Events of the file, against what dump counts.
+for event in sched:sched_switch sched:sched_waking sched:sched_wakeup_new cpu-clock; do
+	dwell dump --headers data
+	read=$(sed -n "s/^# read of event [0-9]*: $event samples=//p" out)
+	dwell fold --event "${event#sched:}" --weight samples data
+	claim "$event: $(sum) samples folded, $read read" [ "$(sum)" = "$read" ]
+done
+claim 'cpu-clock: parse_header is found' grep -q '^worker;.*parse_header' out
+dwell fold --event nope data
+claim "no such event: exit 2 (got $status)" [ "$status" = 2 ]
+claim 'the events present are listed' grep -q 'cpu-clock, sched:sched_switch' err
+for conflict in --wall --on --off '--state blocked' '--min 1ms' '--max 1ms'; do
+	# shellcheck disable=SC2086 # two words
+	dwell fold --event cpu-clock $conflict data
+	claim "--event and $conflict: exit 2 (got $status)" [ "$status" = 2 ]
+done
 dwell report data
+claim 'the summary lists events' grep -q '^events: cpu-clock [0-9,]*, sched:sched_switch [0-9,]*,' out
 claim 'the summary fits 100 columns' [ "$(wc -L <out)" -le 100 ]
 dwell report threads data
 claim 'the threads fit 100 columns' [ "$(wc -L <out)" -le 100 ]

@@ -6,6 +6,8 @@
 
 #include "parse/perf/sample.h"
 
+enum { ATTR_BYTES = 112 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 static void inside(const void *part, uint64_t part_bytes, const uint8_t *payload, size_t count)
@@ -25,22 +27,32 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
 	struct dwell_perf_sample sample = { 0 };
 	uint8_t *payload;
-	uint64_t type;
+	struct dwell_perf_attr attr = { 0 };
+	struct dwell_perf_layout layout;
+	uint8_t head[ATTR_BYTES + 1];
 
-	if (count < sizeof(type))
+	if (count < sizeof(head))
 		return 0;
-	memcpy(&type, bytes, sizeof(type));
-	count -= sizeof(type);
+	memcpy(head, bytes, sizeof(head));
+	if (!dwell_perf_attr_decode(head, ATTR_BYTES, head[ATTR_BYTES] & 1, &attr))
+		abort();
+	attr.flags |= DWELL_PERF_ATTR_SAMPLE_ID_ALL;
+	dwell_perf_layout_init(&layout, &attr, head[ATTR_BYTES] & 1);
+	count -= sizeof(head);
 	payload = malloc(count ? count : 1); /* aligned, and no byte longer */
 	if (!payload)
 		return 0;
-	memcpy(payload, bytes + sizeof(type), count);
-	if (dwell_perf_sample_decode(type, payload, (uint32_t)count, &sample)) {
+	memcpy(payload, bytes + sizeof(head), count);
+	if (dwell_perf_sample_decode(&layout, payload, (uint32_t)count, &sample)) {
 		inside(sample.chain, 8 * sample.chain_count, payload, count);
 		inside(sample.raw, sample.raw_bytes, payload, count);
+		if (sample.user_regs)
+			inside(sample.user_regs, 8 * (uint64_t)__builtin_popcountll(attr.regs_user),
+			       payload, count);
+		inside(sample.user_stack, sample.user_stack_bytes, payload, count);
 	}
-	if (dwell_perf_trailer_decode(type, payload, (uint32_t)count, &sample) &&
-	    dwell_perf_trailer_bytes(type) > count)
+	if (dwell_perf_trailer_decode(&layout, payload, (uint32_t)count, &sample) &&
+	    dwell_perf_trailer_bytes(&layout) > count)
 		abort();
 	free(payload);
 	return 0;

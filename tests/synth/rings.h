@@ -117,6 +117,7 @@ static inline struct rings *rings_new(bool tracepoints)
 	rec->events = (struct events){ .config = &r->config,
 				       .facts = &rec->facts,
 				       .cpu_count = RINGS_CPUS };
+	events_layout_init(&rec->events);
 	rec->events.cpus = calloc(RINGS_CPUS, sizeof(*rec->events.cpus));
 	rec->cpus = calloc(RINGS_CPUS, sizeof(*rec->cpus));
 	assert_true(rec->events.cpus && rec->cpus);

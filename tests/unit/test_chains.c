@@ -99,7 +99,7 @@ static void text_add(struct fixture *f, uint32_t stack)
 }
 
 static const char *text(struct fixture *f, int32_t pid, const uint64_t *chain, uint64_t count,
-			enum chains_part part)
+			enum dwell_callchain_part part)
 {
 	uint32_t stack = 77;
 
@@ -113,7 +113,8 @@ static uint32_t depth(struct fixture *f, const uint64_t *chain, uint64_t count)
 {
 	uint32_t stack, n = 0;
 
-	assert_int_equal(chains_stack(f->chains, PID, chain, count, CHAINS_ALL, &stack), 0);
+	assert_int_equal(chains_stack(f->chains, PID, chain, count, DWELL_CALLCHAIN_ALL, &stack),
+			 0);
 	for (; stack; stack = dwell_stacks_node(f->stacks, stack)->parent)
 		n++;
 	return n;
@@ -124,11 +125,11 @@ static void return_addresses_lie_in_the_call(void **state)
 	const uint64_t chain[] = { USER, START + 0x100, START + 0x205, START + 0x300 };
 	struct fixture *f = *state;
 
-	assert_string_equal(text(f, PID, chain, 4, CHAINS_ALL),
+	assert_string_equal(text(f, PID, chain, 4, DWELL_CALLCHAIN_ALL),
 			    "|/bin/a+12ff|/bin/a+1204|/bin/a+1100");
-	assert_string_equal(text(f, PID, chain, 2, CHAINS_ALL), "|/bin/a+1100");
-	assert_string_equal(text(f, PID, chain, 1, CHAINS_ALL), "");
-	assert_string_equal(text(f, PID, chain, 0, CHAINS_ALL), "");
+	assert_string_equal(text(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), "|/bin/a+1100");
+	assert_string_equal(text(f, PID, chain, 1, DWELL_CALLCHAIN_ALL), "");
+	assert_string_equal(text(f, PID, chain, 0, DWELL_CALLCHAIN_ALL), "");
 	assert_int_equal(chains_stats(f->chains)->junk_cut, 0);
 }
 
@@ -139,11 +140,11 @@ static void junk_ends_a_chain(void **state)
 	const uint64_t zero[] = { USER, START + 0x100, 0 };
 	struct fixture *f = *state;
 
-	assert_string_equal(text(f, PID, chain, 4, CHAINS_ALL), "|/bin/a+1100");
+	assert_string_equal(text(f, PID, chain, 4, DWELL_CALLCHAIN_ALL), "|/bin/a+1100");
 	assert_int_equal(chains_stats(f->chains)->junk_cut, 1);
 	/* Where it was is not known, but that it was there is. */
-	assert_string_equal(text(f, PID, lost, 3, CHAINS_ALL), "|+0");
-	assert_string_equal(text(f, PID, zero, 3, CHAINS_ALL), "|/bin/a+1100");
+	assert_string_equal(text(f, PID, lost, 3, DWELL_CALLCHAIN_ALL), "|+0");
+	assert_string_equal(text(f, PID, zero, 3, DWELL_CALLCHAIN_ALL), "|/bin/a+1100");
 	assert_int_equal(chains_stats(f->chains)->junk_cut, 3);
 }
 
@@ -153,12 +154,13 @@ static void each_part_where_it_is_known(void **state)
 				   USER,   START + 0x100,      START + 0x205 };
 	struct fixture *f = *state;
 
-	assert_string_equal(text(f, PID, chain, 6, CHAINS_ALL), "|/bin/a+1204|/bin/a+1100|k|k");
-	assert_string_equal(text(f, -1, chain, 6, CHAINS_ALL), "|k|k");
-	assert_string_equal(text(f, PID, chain, 6, CHAINS_INTERRUPT), "|k|k");
-	assert_string_equal(text(f, PID + 1, chain, 6, CHAINS_ALL), "|+0|k|k");
+	assert_string_equal(text(f, PID, chain, 6, DWELL_CALLCHAIN_ALL),
+			    "|/bin/a+1204|/bin/a+1100|k|k");
+	assert_string_equal(text(f, -1, chain, 6, DWELL_CALLCHAIN_ALL), "|k|k");
+	assert_string_equal(text(f, PID, chain, 6, DWELL_CALLCHAIN_INTERRUPT), "|k|k");
+	assert_string_equal(text(f, PID + 1, chain, 6, DWELL_CALLCHAIN_ALL), "|+0|k|k");
 	/* Addresses without a marker before them are of no part. */
-	assert_string_equal(text(f, PID, chain + 1, 2, CHAINS_ALL), "");
+	assert_string_equal(text(f, PID, chain + 1, 2, DWELL_CALLCHAIN_ALL), "");
 }
 
 static void circles_and_endless_chains_stay_bounded(void **state)
@@ -191,13 +193,13 @@ static void a_cut_chain_says_so_at_its_root(void **state)
 	for (uint32_t i = 1; i <= max; i++)
 		chain[i] = START + 16 * i;
 	/* The marker does not count. */
-	assert_null(strstr(text(f, PID, chain, max, CHAINS_ALL), DWELL_FRAME_TRUNCATED));
-	assert_ptr_equal(strstr(text(f, PID, chain, max + 1, CHAINS_ALL),
+	assert_null(strstr(text(f, PID, chain, max, DWELL_CALLCHAIN_ALL), DWELL_FRAME_TRUNCATED));
+	assert_ptr_equal(strstr(text(f, PID, chain, max + 1, DWELL_CALLCHAIN_ALL),
 				"|" DWELL_FRAME_TRUNCATED),
 			 f->text);
 	/* Cut by junk first: the kernel's end was not reached. */
 	chain[2] = 0xdead;
-	assert_string_equal(text(f, PID, chain, max + 1, CHAINS_ALL), "|/bin/a+1010");
+	assert_string_equal(text(f, PID, chain, max + 1, DWELL_CALLCHAIN_ALL), "|/bin/a+1010");
 	assert_int_equal(chains_stats(f->chains)->truncated, 1);
 	free(chain);
 }
@@ -208,15 +210,15 @@ static void a_changed_mapping_is_seen(void **state)
 	struct fixture *f = *state;
 	uint32_t first, again;
 
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, CHAINS_ALL, &first), 0);
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, CHAINS_ALL, &again), 0);
+	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &first), 0);
+	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &again), 0);
 	assert_int_equal(first, again);
 	map(f, START, "/bin/b");
-	assert_string_equal(text(f, PID, chain, 2, CHAINS_ALL), "|/bin/b+1100");
+	assert_string_equal(text(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), "|/bin/b+1100");
 	assert_int_equal(dwell_addrspaces_exec(f->spaces, PID), 0);
-	assert_string_equal(text(f, PID, chain, 2, CHAINS_ALL), "|+0");
+	assert_string_equal(text(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), "|+0");
 	map(f, START, "/bin/a");
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, CHAINS_ALL, &again), 0);
+	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &again), 0);
 	assert_int_equal(first, again);
 }
 

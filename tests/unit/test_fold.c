@@ -240,7 +240,7 @@ static void test_escaping(void **state)
 		{ "tab\there", "new\nline\x1b[31m", "tab?here;new?line?[31m 100\n" },
 		{ "web 12", "foo 7", "web 12_;foo 7_ 100\n" },
 		{ "web12", "foo7", "web12;foo7 100\n" },
-		{ "", "12", "[no name];12 100\n" },
+		{ "", "12", ":1;12 100\n" }, /* nobody told its name */
 		{ "caf\xc3\xa9", "bad\xff\xc3", "caf\xc3\xa9;bad?? 100\n" },
 		{ "csi\xc2\x9bm", "surrogate\xed\xa0\x80", "csi?m;surrogate??? 100\n" },
 	};

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <lzma.h>
 
 #include "parse/elf/addrspace.h"
 #include "parse/elf/symbols.h"
@@ -24,14 +26,18 @@ struct fixture {
 	char root[32]; /* a folder for files, and the symfs */
 };
 
-static struct dwell_symbols *symbols_new(struct fixture *f, const char *symfs, bool raw)
+static void symbols_open(struct fixture *f, const struct dwell_symbols_options *options)
+{
+	dwell_symbols_free(f->symbols);
+	f->symbols = dwell_symbols_new(f->strings, f->stacks, options);
+	assert_non_null(f->symbols);
+}
+
+static void symbols_new(struct fixture *f, const char *symfs, bool raw)
 {
 	const struct dwell_symbols_options options = { .symfs = symfs, .raw = raw };
 
-	dwell_symbols_free(f->symbols);
-	f->symbols = dwell_symbols_new(f->strings, f->stacks, &options);
-	assert_non_null(f->symbols);
-	return f->symbols;
+	symbols_open(f, &options);
 }
 
 static int setup(void **state)
@@ -183,11 +189,17 @@ static void the_vdso(void **state)
 {
 	struct fixture *f = *state;
 	const struct dwell_file file = { .kind = DWELL_FILE_VDSO };
+	struct dwell_symbols_options options = { .symfs = f->root };
 	struct dwell_file other = with_id(1);
+	struct utsname uts;
 	bool found = false;
 
 	if (!getauxval(AT_SYSINFO_EHDR))
 		skip();
+	assert_int_equal(uname(&uts), 0);
+	options.host_name = uts.nodename;
+	options.kernel_release = uts.release;
+	symbols_open(f, &options);
 	for (uint64_t at = 0; at < 0x4000 && !found; at += 4)
 		found = strstr(dwell_symbols_name(f->symbols,
 						  add_frame(f, file, "[vdso]", at, NULL), NULL),
@@ -198,6 +210,11 @@ static void the_vdso(void **state)
 	other.inode = 1;
 	assert_name(f, add_frame(f, other, "[vdso]", 0x800, NULL), "[unknown] ([vdso])",
 		    DWELL_SYMBOL_CHANGED);
+	/* Nor is one without a build id, of another release. */
+	options.kernel_release = "0.1";
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, file, "[vdso]", 0x800, NULL), "[unknown] ([vdso])",
+		    DWELL_SYMBOL_NOT_PROVEN);
 }
 
 static void names_from_the_recorder(void **state)
@@ -218,7 +235,7 @@ static void names_from_the_recorder(void **state)
 	assert_name(f, add_frame(f, module, "[ext4]", 1, "ext4_sync"), "ext4_sync",
 		    DWELL_SYMBOL_OK);
 	assert_name(f, add_frame(f, module, "[ext4]", 2, NULL), "[unknown] ([ext4])",
-		    DWELL_SYMBOL_KPTR);
+		    DWELL_SYMBOL_NO_KERNEL);
 	assert_name(f, add_frame(f, jit, "//anon", 1, "LazyCompile:~foo"), "LazyCompile:~foo",
 		    DWELL_SYMBOL_OK);
 	assert_int_equal(
@@ -278,6 +295,9 @@ static void changed_files(void **state)
 		    DWELL_SYMBOL_OK);
 	assert_name(f, add_frame(f, with_id(0x12), "/bin/prog", 0x1010, NULL), "[unknown] (prog)",
 		    DWELL_SYMBOL_CHANGED);
+	/* Both ids are told. */
+	assert_non_null(strstr(dwell_symbols_failure(f->symbols, 0)->why, "build id 11111111"));
+	assert_non_null(strstr(dwell_symbols_failure(f->symbols, 0)->why, "recorded was 12121212"));
 	assert_name(f, add_frame(f, with_id(0x12), "/bin/no_id", 0x1010, NULL), "[unknown] (no_id)",
 		    DWELL_SYMBOL_CHANGED);
 
@@ -291,6 +311,161 @@ static void changed_files(void **state)
 		    DWELL_SYMBOL_CHANGED);
 	by_inode.inode = st.st_ino;
 	assert_name(f, add_frame(f, by_inode, path, 0x1010, NULL), "run", DWELL_SYMBOL_OK);
+}
+
+/* Nothing but a path was recorded: the file here does if it is of this host and has not changed. */
+static void known_by_path_alone(void **state)
+{
+	struct fixture *f = *state;
+	const struct dwell_file plain = { 0 };
+	struct dwell_file by_inode = { .inode = 1 };
+	struct dwell_symbols_options options = { 0 };
+	struct utsname uts;
+	struct stat st;
+	char path[64];
+
+	assert_int_equal(uname(&uts), 0);
+	program_write(f, "bin/prog", "run", 0x11, NULL);
+	snprintf(path, sizeof(path), "%s/bin/prog", f->root);
+	assert_int_equal(stat(path, &st), 0);
+	by_inode.inode = st.st_ino;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, path, 0x1010, NULL), "[unknown] (prog)",
+		    DWELL_SYMBOL_NOT_PROVEN);
+	assert_name(f, add_frame(f, by_inode, path, 0x1010, NULL), "run", DWELL_SYMBOL_OK);
+	options.host_name = "elsewhere.invalid";
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, path, 0x1010, NULL), "[unknown] (prog)",
+		    DWELL_SYMBOL_NOT_PROVEN);
+	assert_name(f, add_frame(f, by_inode, path, 0x1010, NULL), "[unknown] (prog)",
+		    DWELL_SYMBOL_NOT_PROVEN);
+	assert_non_null(strstr(dwell_symbols_failure(f->symbols, 0)->why, "another host"));
+	options.host_name = uts.nodename;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, path, 0x1010, NULL), "run", DWELL_SYMBOL_OK);
+	options.recorded_ns =
+		(uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, path, 0x1010, NULL), "run", DWELL_SYMBOL_OK);
+	options.recorded_ns--;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, path, 0x1010, NULL), "[unknown] (prog)",
+		    DWELL_SYMBOL_CHANGED);
+	/* A symfs vouches for files, of the recording's machine. */
+	options.symfs = f->root;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, "/bin/prog", 0x1010, NULL), "run", DWELL_SYMBOL_OK);
+	options.machine = "armv7l";
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, plain, "/bin/prog", 0x1010, NULL), "[unknown] (prog)",
+		    DWELL_SYMBOL_CHANGED);
+	assert_non_null(strstr(dwell_symbols_failure(f->symbols, 0)->why, "armv7l"));
+}
+
+#define ID_22 "22/22222222222222222222222222222222222222"
+
+/* perf's cache: a link by build id to a folder of files, before Linux 4.3 to the file itself. */
+static void build_id_cache(void **state)
+{
+	struct fixture *f = *state;
+	const struct dwell_file known = with_id(0x22);
+	struct dwell_symbols_options options = { 0 };
+	char cache[64], link[160];
+
+	snprintf(cache, sizeof(cache), "%s/cache", f->root);
+	options.build_id_dir = cache;
+	program_write(f, "cache/gone/bin/x/elf", "of_another_build", 0x23, NULL);
+	file_write(f, "cache/.build-id/22/x", "", 0);
+	snprintf(link, sizeof(link), "%s/.build-id/" ID_22, cache);
+	assert_int_equal(symlink("../../gone/bin/x", link), 0);
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "[unknown] (x)",
+		    DWELL_SYMBOL_NO_FILE);
+	program_write(f, "cache/gone/bin/x/elf", "cached", 0x22, NULL);
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "cached", DWELL_SYMBOL_OK);
+	/* Without a build id nothing is found there. */
+	assert_name(f, add_frame(f, (struct dwell_file){ .inode = 9 }, "/gone/bin/x", 0x1010, NULL),
+		    "[unknown] (x)", DWELL_SYMBOL_NO_FILE);
+	/* Its debug file; a symfs leaves the cache that the user names in use. */
+	program_write(f, "cache/gone/bin/x/elf", NULL, 0x22, NULL);
+	program_write(f, "cache/gone/bin/x/debug", "of_another_build", 0x23, NULL);
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "[unknown] (x)",
+		    DWELL_SYMBOL_STRIPPED);
+	program_write(f, "cache/gone/bin/x/debug", "cached_debug", 0x22, NULL);
+	options.symfs = f->root;
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "cached_debug",
+		    DWELL_SYMBOL_OK);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(symlink("../../old", link), 0);
+	program_write(f, "cache/old", "old_form", 0x22, NULL);
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "old_form",
+		    DWELL_SYMBOL_OK);
+}
+
+/* $HOME/.debug is the cache unless another is named or a symfs shuts this machine out. */
+static void default_cache(void **state)
+{
+	struct fixture *f = *state;
+	const struct dwell_file known = with_id(0x22);
+	struct dwell_symbols_options options = { 0 };
+	char *home = getenv("HOME"), *before = home ? strdup(home) : NULL;
+
+	program_write(f, ".debug/.build-id/" ID_22 "/elf", "at_home", 0x22, NULL);
+	assert_int_equal(setenv("HOME", f->root, 1), 0);
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "at_home",
+		    DWELL_SYMBOL_OK);
+	options.symfs = "/nowhere";
+	symbols_open(f, &options);
+	assert_name(f, add_frame(f, known, "/gone/bin/x", 0x1010, NULL), "[unknown] (x)",
+		    DWELL_SYMBOL_NO_FILE);
+	if (before)
+		setenv("HOME", before, 1);
+	else
+		unsetenv("HOME");
+	free(before);
+}
+
+/* The program's own small table, xz-packed; .dynsym has the rest. */
+static void packed_symbols(void **state)
+{
+	struct fixture *f = *state;
+	static struct elfmake make, inner;
+	uint8_t packed[ELFMAKE_ROOM];
+	size_t packed_bytes = 0;
+
+	elfmake_begin(&inner, EM_X86_64, 0x100, 0);
+	{
+		const Elf64_Sym symbol =
+			elfmake_symbol(&inner, "packed", 0x10, 0x10, STB_LOCAL, STT_FUNC);
+
+		elfmake_symbols(&inner, SHT_SYMTAB, &symbol, 1);
+	}
+	elfmake_end(&inner);
+	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, inner.bytes, inner.used,
+						 packed, &packed_bytes, sizeof(packed)),
+			 LZMA_OK);
+	for (int damaged = 0; damaged < 2; damaged++) {
+		packed[packed_bytes / 2] ^= damaged;
+		elfmake_begin(&make, EM_X86_64, 0x100, 0x22);
+		const Elf64_Sym symbol =
+			elfmake_symbol(&make, "exported", 0x30, 0x10, STB_GLOBAL, STT_FUNC);
+
+		elfmake_symbols(&make, SHT_DYNSYM, &symbol, 1);
+		elfmake_section(&make, ".gnu_debugdata", SHT_PROGBITS, 0, packed, packed_bytes);
+		elfmake_end(&make);
+		file_write(f, "bin/prog", make.bytes, make.used);
+		symbols_new(f, f->root, false);
+		assert_name(f, add_frame(f, with_id(0x22), "/bin/prog", 0x1010, NULL),
+			    damaged ? "[unknown] (prog)" : "packed",
+			    damaged ? DWELL_SYMBOL_STRIPPED : DWELL_SYMBOL_OK);
+		assert_name(f, add_frame(f, with_id(0x22), "/bin/prog", 0x1030, NULL), "exported",
+			    DWELL_SYMBOL_OK);
+	}
 }
 
 static void debug_files(void **state)
@@ -332,6 +507,11 @@ static void code_made_at_run_time(void **state)
 	static const char map[] = "1000 10 py::run:/x.py\n2000 10 _ZN1a1bEv\n";
 	const struct dwell_file jit = { .kind = DWELL_FILE_JIT, .pid = 77 };
 	const struct dwell_file other = { .kind = DWELL_FILE_JIT, .pid = 78 };
+	const struct dwell_file mine = { .kind = DWELL_FILE_JIT, .pid = getpid() };
+	struct dwell_symbols_options options = { 0 };
+	struct utsname uts;
+	char path[64];
+	int fd;
 
 	file_write(f, "tmp/perf-77.map", map, sizeof(map) - 1);
 	assert_name(f, add_frame(f, jit, "//anon", 0x1008, NULL), "py::run:/x.py", DWELL_SYMBOL_OK);
@@ -342,6 +522,21 @@ static void code_made_at_run_time(void **state)
 		    DWELL_SYMBOL_NO_MAP_FILE);
 	assert_name(f, add_frame(f, other, "[anon:v8/code]", 0x1008, NULL),
 		    "[unknown] ([anon:v8/code])", DWELL_SYMBOL_NO_MAP_FILE);
+	/* The process of that number here is another one than on the host of the recording. */
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, map, sizeof(map) - 1), sizeof(map) - 1);
+	close(fd);
+	assert_int_equal(uname(&uts), 0);
+	for (int same = 0; same < 2; same++) {
+		options.host_name = same ? uts.nodename : "elsewhere.invalid";
+		symbols_open(f, &options);
+		assert_name(f, add_frame(f, mine, "//anon", 0x1008, NULL),
+			    same ? "py::run:/x.py" : "[unknown] (//anon)",
+			    same ? DWELL_SYMBOL_OK : DWELL_SYMBOL_NO_MAP_FILE);
+	}
+	unlink(path);
 }
 
 static void failures_are_counted(void **state)
@@ -384,6 +579,10 @@ int main(void)
 		TEST(names_from_the_recorder),
 		TEST(files_and_why_not),
 		TEST(changed_files),
+		TEST(known_by_path_alone),
+		TEST(build_id_cache),
+		TEST(default_cache),
+		TEST(packed_symbols),
 		TEST(debug_files),
 		TEST(code_made_at_run_time),
 		TEST(failures_are_counted),

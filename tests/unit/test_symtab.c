@@ -12,11 +12,11 @@
 
 static struct symtab *load(const struct elfmake *make)
 {
+	struct image image = { .fd = -1 }, debug = { .fd = -1 };
 	struct symtab *table;
-	Elf *elf;
 
-	assert_int_equal(image_open_memory(make->bytes, make->used, &elf), 0);
-	assert_int_equal(symtab_load(elf, NULL, &table), 0);
+	assert_int_equal(image_open_memory(make->bytes, make->used, &image.elf), 0);
+	assert_int_equal(symtab_load(&image, &debug, &table), 0);
 	return table;
 }
 
@@ -366,7 +366,6 @@ static void lying_headers(void **state)
 	static const unsigned char values[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
 	struct symtab *table;
 	bool plt;
-	Elf *elf;
 
 	(void)state;
 	elfmake_begin(&make, EM_X86_64, 0x40, 0x11);
@@ -376,11 +375,13 @@ static void lying_headers(void **state)
 		if (at == 0x100)
 			at = ELFMAKE_TEXT + 0x40;
 		for (size_t v = 0; v < sizeof(values); v++) {
+			struct image image = { .fd = -1 }, debug = { .fd = -1 };
+
 			bad = make;
 			bad.bytes[at] = values[v];
-			if (image_open_memory(bad.bytes, bad.used, &elf))
+			if (image_open_memory(bad.bytes, bad.used, &image.elf))
 				continue;
-			assert_int_equal(symtab_load(elf, NULL, &table), 0);
+			assert_int_equal(symtab_load(&image, &debug, &table), 0);
 			symtab_find(table, ELFMAKE_TEXT + 0x12, &plt);
 			symtab_free(table);
 		}

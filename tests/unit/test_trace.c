@@ -621,7 +621,7 @@ static void other_files_are_no_traces(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(dwell_source_open(path, &source, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "the file is empty"));
-	assert_int_equal(dwell_io_write(fd, "PERFILE2", 8), 0);
+	assert_int_equal(dwell_io_write(fd, "GARBAGE\n", 8), 0);
 	err = (struct dwell_err){ 0 };
 	assert_int_equal(dwell_source_open(path, &source, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "not a dwell trace"));

@@ -93,12 +93,22 @@ static void numbers_of_every_size(void **state)
 		struct dwell_tracepoint_field field;
 		int64_t value;
 	} cases[] = {
-		{ { 0, 1, false }, 0x80 },	 { { 0, 1, true }, -128 },
-		{ { 0, 2, false }, 0xff80 },	 { { 0, 2, true }, -128 },
-		{ { 0, 4, false }, 0xffffff80 }, { { 0, 4, true }, -128 },
-		{ { 0, 8, true }, -128 },	 { { 1, 8, true }, 0 },
-		{ { 7, 1, false }, 0xff },	 { { 8, 1, false }, 0 },
-		{ { 0, 0, true }, 0 },		 { { 4096, 4, true }, 0 },
+		{ { 0, 1, false, false }, 0x80 },
+		{ { 0, 1, true, false }, -128 },
+		{ { 0, 2, false, false }, 0xff80 },
+		{ { 0, 2, true, false }, -128 },
+		{ { 0, 4, false, false }, 0xffffff80 },
+		{ { 0, 4, true, false }, -128 },
+		{ { 0, 8, true, false }, -128 },
+		{ { 1, 8, true, false }, 0 },
+		{ { 7, 1, false, false }, 0xff },
+		{ { 8, 1, false, false }, 0 },
+		{ { 0, 0, true, false }, 0 },
+		{ { 4096, 4, true, false }, 0 },
+		{ { 0, 2, false, true }, 0x80ff },
+		{ { 1, 2, true, true }, -1 },
+		{ { 0, 4, true, true }, (int32_t)0x80ffffff },
+		{ { 0, 1, true, true }, -128 },
 	};
 
 	(void)state;

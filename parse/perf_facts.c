@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/* The description of a perf.data becomes facts, the event table, and the decision what its events
+ * are good for: whether switches can be joined, and by which witness. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "parse/perf_impl.h"
+
+static int fact_text(struct dwell_source *source, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return 0;
+	return source_fact_set(source, key, strlen(key), value, strlen(value));
+}
+
+static int fact_u64(struct dwell_source *source, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return fact_text(source, key, text);
+}
+
+static int facts_set(struct dwell_source *source)
+{
+	struct perf_source *perf = source->format;
+	const struct dwell_perf_data_info *info = perf->info;
+	const struct {
+		const char *key, *value;
+	} texts[] = {
+		{ "perf.version", info->version },
+		{ "host.name", info->hostname },
+		{ "kernel.release", info->osrelease },
+		{ "arch", info->arch },
+		{ "command", info->cmdline },
+		{ "perf.form", info->form },
+		{ "kernel.kcore_dir", info->kcore_dir },
+	};
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
+		rc = fact_text(source, texts[i].key, texts[i].value);
+	if (!rc && info->cpus_online)
+		rc = fact_u64(source, "cpus", info->cpus_online);
+	if (!rc && info->has_wall_clock)
+		rc = fact_u64(source, "clock.realtime_ns",
+			      source->info.start_ns - info->clock_ns + info->wall_ns);
+	return rc;
+}
+
+/* Does the command line have this option (of perf record)? Words are joined by spaces. */
+static bool command_has(const char *cmdline, const char *option)
+{
+	size_t bytes = strlen(option);
+
+	for (const char *at = cmdline; at && (at = strstr(at, option)); at += bytes)
+		if (at > cmdline && at[-1] == ' ' &&
+		    (at[bytes] == ' ' || at[bytes] == '\0' || at[bytes] == '='))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct dwell_perf_event *event, const char *name)
+{
+	size_t bytes = strlen(name);
+
+	/* perf adds modifiers: "sched:sched_switch:u". */
+	return !strncmp(event->name, name, bytes) &&
+	       (event->name[bytes] == '\0' || event->name[bytes] == ':');
+}
+
+static const char *format_of(const struct perf_source *perf, const struct dwell_perf_event *event)
+{
+	const struct dwell_perf_format *format;
+
+	for (uint32_t i = 0; (format = dwell_perf_data_format(perf->data, i)); i++)
+		if (format->id == event->attr.config)
+			return format->text;
+	return NULL;
+}
+
+/* Every one of its occurrences was recorded: period 1, no frequency. */
+static bool is_whole(const struct dwell_perf_event *event)
+{
+	return !(event->attr.flags & DWELL_PERF_ATTR_FREQ) && event->attr.period <= 1;
+}
+
+static uint8_t software_role(const struct dwell_perf_event *event)
+{
+	if (is_named(event, "offcpu-time"))
+		return PERF_ROLE_OFF_CPU;
+	if (event->attr.type == PERF_TYPE_SOFTWARE &&
+	    event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES && is_whole(event))
+		return PERF_ROLE_STACK;
+	return PERF_ROLE_SAMPLE;
+}
+
+/* A tracepoint whose format cannot be used is a sample like others. */
+static uint8_t tracepoint_role(struct perf_source *perf, const struct dwell_perf_event *event,
+			       bool has_waking)
+{
+	const char *text = format_of(perf, event);
+
+	/* Of a sampled sched_switch at least the stack is good, for the SWITCH record behind it. */
+	if (is_named(event, "sched:sched_switch") && !is_whole(event))
+		return PERF_ROLE_STACK;
+	if (!text || !is_whole(event))
+		return PERF_ROLE_SAMPLE;
+	if (is_named(event, "sched:sched_switch"))
+		return dwell_sched_switch_parse(text, &perf->sched_switch, NULL) ? PERF_ROLE_SAMPLE
+										 : PERF_ROLE_SWITCH;
+	if (is_named(event, has_waking ? "sched:sched_waking" : "sched:sched_wakeup"))
+		return dwell_sched_waking_parse(text, "sched_waking", &perf->waking, NULL)
+			       ? PERF_ROLE_SAMPLE
+			       : PERF_ROLE_WAKING;
+	if (is_named(event, "sched:sched_wakeup_new"))
+		return dwell_sched_waking_parse(text, "sched_wakeup_new", &perf->wakeup_new, NULL)
+			       ? PERF_ROLE_SAMPLE
+			       : PERF_ROLE_WAKEUP_NEW;
+	return PERF_ROLE_SAMPLE;
+}
+
+static int desc_add(struct dwell_source *source, const struct dwell_perf_event *event, uint8_t role)
+{
+	struct perf_source *perf = source->format;
+	struct dwell_event_desc desc = { .is_clock = dwell_perf_attr_is_clock(&event->attr) };
+	const char *text = event->attr.type == PERF_TYPE_TRACEPOINT ? format_of(perf, event) : NULL;
+	int rc = dwell_strings_add(source->strings, event->name, strlen(event->name), &desc.name);
+
+	if (!rc && text)
+		rc = dwell_strings_add(source->strings, text, strlen(text), &desc.format);
+	if (event->attr.flags & DWELL_PERF_ATTR_FREQ)
+		desc.freq_hz = event->attr.period < UINT32_MAX ? (uint32_t)event->attr.period : 0;
+	else
+		desc.period = event->attr.period;
+	if (desc.is_clock || role == PERF_ROLE_OFF_CPU)
+		desc.unit = DWELL_UNIT_NS;
+	if (rc || dwell_array_grow(&source->events) || dwell_array_grow(&perf->roles))
+		return -ENOMEM;
+	source->events.data[source->events.count++] = desc;
+	perf->roles.data[perf->roles.count++] = role;
+	return 0;
+}
+
+static int events_read(struct dwell_source *source)
+{
+	struct perf_source *perf = source->format;
+	const struct dwell_perf_event *event;
+	bool has_waking = false;
+	int rc = 0;
+
+	for (uint32_t i = 0; (event = dwell_perf_data_event(perf->data, i)); i++)
+		has_waking |= is_named(event, "sched:sched_waking") && is_whole(event);
+	for (uint32_t i = 0; !rc && (event = dwell_perf_data_event(perf->data, i)); i++)
+		rc = desc_add(source, event,
+			      event->attr.type == PERF_TYPE_TRACEPOINT
+				      ? tracepoint_role(perf, event, has_waking)
+				      : software_role(event));
+	if (perf->info->swapped) {
+		dwell_sched_switch_swap(&perf->sched_switch);
+		dwell_sched_waking_swap(&perf->waking);
+		dwell_sched_waking_swap(&perf->wakeup_new);
+	}
+	return rc;
+}
+
+static bool has_role(const struct perf_source *perf, enum perf_role role)
+{
+	return perf->roles.count && memchr(perf->roles.data, (int)role, perf->roles.count);
+}
+
+/* Scheduler events that cannot be joined: why, and what would work. */
+static const char *why_no_switches(const struct perf_source *perf)
+{
+	const struct dwell_perf_event *event;
+
+	for (uint32_t i = 0; (event = dwell_perf_data_event(perf->data, i)); i++) {
+		if (!is_named(event, "sched:sched_switch"))
+			continue;
+		if (!is_whole(event))
+			return "sched_switch was sampled, not recorded each time (a frequency or a "
+			       "period other than 1): record with 'perf record -a -g -c 1 -e "
+			       "sched:sched_switch' or 'dwell record -a'";
+		if (!format_of(perf, event))
+			return "the file has no format text of sched_switch (its tracing data are "
+			       "missing): record with 'dwell record -a'";
+		if (perf->roles.data[i] != PERF_ROLE_SWITCH)
+			return "the format text of sched_switch in the file cannot be used: record "
+			       "with 'dwell record -a'";
+		return "sched_switch was recorded per process: it tells when a thread leaves a CPU "
+		       "and never when it comes back; record with 'perf record -a -g -e "
+		       "sched:sched_switch', with 'perf record -p PID --switch-events', or with "
+		       "'dwell record -p PID'";
+	}
+	return NULL;
+}
+
+/* Which witnesses there are of switches. */
+static void switches_judge(struct dwell_source *source)
+{
+	struct perf_source *perf = source->format;
+	const struct dwell_perf_data_info *info = perf->info;
+	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen ||
+			command_has(info->cmdline, "-a") ||
+			command_has(info->cmdline, "--all-cpus");
+	bool some_cpus = command_has(info->cmdline, "-C") || command_has(info->cmdline, "--cpu");
+	bool tracepoints = has_role(perf, PERF_ROLE_SWITCH) && (cpu_wide || some_cpus);
+
+	perf->switch_records =
+		info->records[PERF_RECORD_SWITCH] || info->records[PERF_RECORD_SWITCH_CPU_WIDE];
+	perf->task_records = info->records[PERF_RECORD_FORK] || info->records[PERF_RECORD_EXIT];
+	source->info.has_switches = tracepoints || perf->switch_records;
+	source->info.has_wakings = source->info.has_switches && has_role(perf, PERF_ROLE_WAKING);
+	source->info.all_threads = (cpu_wide || some_cpus) && !some_cpus;
+	perf->witness = !perf->switch_records		   ? DWELL_WITNESS_TRACEPOINT
+			: has_role(perf, PERF_ROLE_SWITCH) ? DWELL_WITNESS_BOTH
+							   : DWELL_WITNESS_RECORD;
+	if (!source->info.has_switches)
+		source->info.no_switches_reason = why_no_switches(perf);
+}
+
+int perf_facts_read(struct dwell_source *source, struct dwell_err *err)
+{
+	struct perf_source *perf = source->format;
+	int rc = events_read(source);
+
+	source->info.format_name = "perf.data";
+	source->info.start_ns = perf->info->start_ns;
+	source->info.cpus = perf->info->cpus_seen;
+	if (!rc)
+		rc = facts_set(source);
+	if (rc)
+		return dwell_err_sys(err, rc, "cannot read the file's description");
+	switches_judge(source);
+	return 0;
+}

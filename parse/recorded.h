@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording tells of the machine it was made on, for the search for symbols. */
+#ifndef DWELL_PARSE_RECORDED_H
+#define DWELL_PARSE_RECORDED_H
+
+#include "parse/elf/symbols.h"
+#include "parse/source.h"
+
+/* Fills the members of options that the recording decides, from the facts "host.name",
+ * "arch", "kernel.release", "kernel.text" (hexadecimal) and "kernel.kcore_dir", and the
+ * time of the file at path ("-" = not told). Strings are the source's. */
+void dwell_recorded_options(const struct dwell_source *source, const char *path,
+			    struct dwell_symbols_options *options);
+
+#endif

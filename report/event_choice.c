@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/* The names in an event table become one choice, as the entries show up. */
+#include "report/event_choice.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RANK_GLOB = 1, RANK_SHORT, RANK_WHOLE };
+enum { RANK_DUMMY = 1, RANK_ANY, RANK_CLOCK };
+
+/* Is wanted the name without "sched:" in front, or without modifiers behind, as in "cycles:P"? */
+static bool is_short_for(const char *wanted, const char *name)
+{
+	const char *system = "sched:";
+	size_t bytes = strlen(wanted);
+
+	if (!strncmp(name, system, strlen(system)) && !strcmp(name + strlen(system), wanted))
+		return true;
+	if (strncmp(name, wanted, bytes) || name[bytes] != ':' || !name[bytes + 1])
+		return false;
+	return !name[bytes + 1 + strspn(name + bytes + 1, "ukhGHpPSDIWeb")];
+}
+
+/* How well an entry fits, 0 = not at all. */
+static unsigned rank_of(const struct event_choice *choice, const struct dwell_event_desc *desc,
+			const char *name)
+{
+	if (!choice->wanted) {
+		if (desc->is_clock)
+			return RANK_CLOCK;
+		return strncmp(name, "dummy", 5) ? RANK_ANY : RANK_DUMMY;
+	}
+	if (!strcmp(name, choice->wanted))
+		return RANK_WHOLE;
+	if (is_short_for(choice->wanted, name))
+		return RANK_SHORT;
+	return fnmatch(choice->wanted, name, 0) ? 0 : RANK_GLOB;
+}
+
+bool event_choice_follow(struct event_choice *choice, struct dwell_source *source)
+{
+	const struct dwell_event_desc *desc;
+	bool changed = false;
+
+	for (; (desc = dwell_source_event_desc(source, choice->seen)) != NULL; choice->seen++) {
+		const char *name = dwell_strings_get(dwell_source_strings(source), desc->name);
+		unsigned rank = rank_of(choice, desc, name);
+
+		if (rank == choice->rank && rank && choice->wanted && desc->name != choice->name)
+			choice->ambiguous = true;
+		if (rank <= choice->rank)
+			continue;
+		choice->rank = rank;
+		choice->entry = choice->seen;
+		choice->name = desc->name;
+		choice->clock = desc->is_clock;
+		choice->ambiguous = false;
+		changed = true;
+	}
+	return changed;
+}
+
+/* The names in the table, "a, b, c", each once. */
+static void list_events(struct dwell_source *source, char *dst, size_t dst_bytes)
+{
+	const struct dwell_event_desc *desc, *before;
+	size_t used = 0;
+
+	*dst = '\0';
+	for (uint32_t i = 0; (desc = dwell_source_event_desc(source, i)) != NULL; i++) {
+		const char *name = dwell_strings_get(dwell_source_strings(source), desc->name);
+		uint32_t j = 0;
+
+		while (j < i && (before = dwell_source_event_desc(source, j))->name != desc->name)
+			j++;
+		if (j < i)
+			continue;
+		used += (size_t)snprintf(dst + used, dst_bytes - used, "%s%s", used ? ", " : "",
+					 name);
+		if (used >= dst_bytes)
+			break;
+	}
+}
+
+int event_choice_check(const struct event_choice *choice, struct dwell_source *source,
+		       struct dwell_err *err)
+{
+	const struct dwell_event_desc *desc = dwell_source_event_desc(source, choice->entry);
+	char names[384];
+
+	list_events(source, names, sizeof(names));
+	if (!*names)
+		return dwell_err_set(err, -EINVAL, "the file has no events to fold");
+	if (!choice->rank)
+		return dwell_err_set(err, -EINVAL, "no event '%s' in the file; it has %s",
+				     choice->wanted, names);
+	if (choice->ambiguous)
+		return dwell_err_set(err, -EINVAL, "'%s' fits several events; the file has %s",
+				     choice->wanted, names);
+	if (choice->weigh == DWELL_WEIGH_TIME && desc->unit != DWELL_UNIT_NS)
+		return dwell_err_set(err, -EINVAL,
+				     "--weight time: '%s' counts something else than time; "
+				     "--weight period adds that up",
+				     dwell_strings_get(dwell_source_strings(source), desc->name));
+	return 0;
+}
+
+int event_choice_weigh(const char *value, enum dwell_weigh *ret, struct dwell_err *err)
+{
+	static const char *const names[] = { [DWELL_WEIGH_SAMPLES] = "samples",
+					     [DWELL_WEIGH_PERIOD] = "period",
+					     [DWELL_WEIGH_TIME] = "time" };
+
+	for (unsigned i = DWELL_WEIGH_SAMPLES; i <= DWELL_WEIGH_TIME; i++)
+		if (!strcmp(value, names[i])) {
+			*ret = (enum dwell_weigh)i;
+			return 0;
+		}
+	return dwell_err_set(err, -EINVAL, "'%s' is not samples, period or time", value);
+}
