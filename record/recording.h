@@ -25,6 +25,7 @@ struct cpu_intake {
 	uint32_t tracepoint_next;
 	uint32_t idle_exits;
 	uint64_t told_lost; /* by LOST records of the main ring */
+	uint64_t alive_ns;  /* until then its events are known to have run */
 	uint64_t switches,
 		breaks; /* switches read; those whose switch-in never came, without a loss */
 	/* The last switch and waking, to drop what two filtered events both delivered. */
