@@ -35,7 +35,7 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 		return false;
 	slot->born = entry->born_ns && entry->born_ns >= tl->start_ns;
 	slot->roams = entry->roams;
-	slot->begin_ns = slot->born ? entry->born_ns : tl->start_ns;
+	slot->begin_ns = slot->born ? entry->born_ns : max_u64(tl->start_ns, entry->joined_ns);
 	slot->since_ns = slot->evidence_ns = slot->begin_ns;
 	slot->exit_ns = UINT64_MAX;
 	slot->waking_ns = UINT64_MAX;

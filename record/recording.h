@@ -98,6 +98,9 @@ int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t 
 /* Makes the threads asked for targets, reads their mappings, and puts them into the trace. May be
  * called again: takes in what is new. 0, or -errno with err set (no such process). */
 int targets_collect(struct recording *rec, struct dwell_err *err);
+/* Births were lost: makes targets of the threads that targets bore, as far as /proc tells them (a
+ * thread's parent is a process there, so not with single threads as targets). 0 or -errno. */
+int targets_collect_offspring(struct recording *rec);
 /* Makes one thread a target. -ESRCH when it is gone. */
 int targets_add(struct recording *rec, int32_t pid, int32_t tid);
 /* Is a thread of this process to be observed in a whole-system recording? */

@@ -208,6 +208,7 @@ static int rescan(struct session *s)
 	struct recording *rec = &s->rec;
 	uint32_t count;
 	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+	int rc;
 
 	rec->rescan = false;
 	for (uint32_t i = 0; i < count; i++) {
@@ -218,7 +219,10 @@ static int rescan(struct session *s)
 	}
 	/* Without tracepoints a thread whose birth was lost has inherited its events: it gets no
 	 * second ones. */
-	return rec->facts.tracepoints ? targets_collect(rec, &rec->err) : 0;
+	if (!rec->facts.tracepoints)
+		return 0;
+	rc = targets_collect(rec, &rec->err);
+	return rc ? rc : targets_collect_offspring(rec);
 }
 
 /* Newcomers pass the filter until it is made anew: is that worth it, at a bounded part of our time?

@@ -15,6 +15,7 @@ struct tid_slot {
 	uint32_t comm;	  /* string id */
 	bool declared;	  /* the trace has a THREAD or FORK record of this life */
 	bool observed;	  /* a target */
+	bool joined;	  /* ... that was none when it was born, or the recording began */
 	uint64_t out_ns;  /* its last switch-out, 0 = it was switched in since */
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -256,6 +258,7 @@ static void the_threads_of_a_process(void **state)
 {
 	int32_t pid = getpid();
 	struct rings *r = *state;
+	const struct dwell_threads *threads;
 	struct sleeper sleeper;
 
 	sleeper_start(&sleeper);
@@ -274,6 +277,42 @@ static void the_threads_of_a_process(void **state)
 	dwell_array_release(&r->config.pids);
 	rings_read(r);
 	assert_own_thread(r->reading.source, true);
+	/* The recording had begun: nothing is known of them before. */
+	threads = dwell_source_threads(r->reading.source);
+	assert_true(dwell_threads_get(threads, dwell_threads_find(threads, pid))->joined_ns >
+		    r->rec.start_ns);
+}
+
+/* Births were lost: what targets bore is found in /proc, a child's child, too. */
+static void offspring_of_targets(void **state)
+{
+	struct rings *r = *state;
+	int pipe_fds[2];
+	pid_t child, grandchild = 0;
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	child = fork();
+	if (child == 0) {
+		grandchild = fork();
+		if (grandchild && write(pipe_fds[1], &grandchild, sizeof(grandchild)) < 0)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(pipe_fds[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	assert_int_equal(targets_add(&r->rec, getpid(), getpid()), 0);
+	r->config.inherit = false;
+	assert_int_equal(targets_collect_offspring(&r->rec), 0);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+	r->config.inherit = true;
+	assert_int_equal(targets_collect_offspring(&r->rec), 0);
+	kill(grandchild, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	assert_int_equal(r->rec.tids.observed_alive, 3);
+	assert_true(tids_slot(&r->rec.tids, (uint32_t)child)->observed);
+	assert_true(tids_slot(&r->rec.tids, (uint32_t)grandchild)->observed);
 }
 
 static void targets_that_do_not_exist(void **state)
@@ -456,6 +495,7 @@ int main(void)
 		RINGS_TEST(code_made_at_run_time_gets_its_names),
 		RINGS_TEST(the_names_of_a_process_that_ends),
 		RINGS_TEST(the_threads_of_a_process),
+		RINGS_TEST(offspring_of_targets),
 		RINGS_TEST(targets_that_do_not_exist),
 		RINGS_TEST(one_thread),
 		RINGS_TEST(threads_of_one_user),

@@ -619,6 +619,24 @@ static void test_count_from_the_middle(void **state)
 	release(&w);
 }
 
+/* A thread that became a target while the recording went on is observed since then only. */
+static void test_joined(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	cpu(&w, 0, 0, TP, true);
+	for (uint32_t thread = 1; thread <= 2; thread++)
+		dwell_threads_get(w.threads, thread)->joined_ns = T0 + 40;
+	wake(&w, 60, 1, 6);
+	sw(&w, 70, 0, 6, R, 1);
+	finish(&w, 100);
+	expect(&w, 1, "<B?40-60 Rw60-70 O70-100>");
+	expect(&w, 2, "<Un40-100>");
+	release(&w);
+}
+
 /* A gap that may have hidden them explains them. */
 static void test_count_after_loss(void **state)
 {
@@ -746,6 +764,7 @@ int main(void)
 		cmocka_unit_test(test_loss_order),
 		cmocka_unit_test(test_untold_switches),
 		cmocka_unit_test(test_count_from_the_middle),
+		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_count_after_loss),
 		cmocka_unit_test(test_loss_hostile_order),
 		cmocka_unit_test(test_late_events),
