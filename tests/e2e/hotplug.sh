@@ -20,7 +20,7 @@ VERIFY_WHOLE=0 # a thread met elsewhere after it ran there unseen is a contradic
 quiet=
 export TRUTH VERIFY_WHOLE
 
-# recorded_again NAME: what runs on the CPU from now on is told as always.
+# recorded_again NAME NOTICE: what runs on the CPU from now on is told as always.
 recorded_again()
 {
 	rm -f "$TRUTH"
@@ -29,6 +29,7 @@ recorded_again()
 	sleep 0.2
 	record_end
 	claim "$1: the recording goes on (got $status)" [ "$status" = 0 ]
+	claim "$1: the recorder says so" grep -q "$2" "$work/err"
 	verified "$1" "$work/data" "$TRUTH"
 }
 
@@ -38,8 +39,7 @@ sleep 1.2
 echo 0 >"$switch"
 sleep 0.5
 echo 1 >"$switch"
-recorded_again 'a CPU goes offline and is back'
-claim 'the recorder says so' grep -q 'CPU 1 w[a-z]* offline' "$work/err"
+recorded_again 'a CPU goes offline and is back' 'CPU 1 w[a-z]* offline'
 # Every two seconds or so rcu's threads, kworkers and others run there, and nobody saw that.
 claim 'what may have run there is unknown' grep -q '\[unknown\];\[lost\]' "$work/wall.folded"
 
@@ -47,5 +47,4 @@ echo 0 >"$switch"
 record_begin -a
 sleep 1.2
 echo 1 >"$switch"
-recorded_again 'a CPU comes online'
-claim 'the recorder says that, too' grep -q 'CPU 1 came online' "$work/err"
+recorded_again 'a CPU comes online' 'CPU 1 came online'
