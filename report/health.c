@@ -43,6 +43,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
+		.untold_switches = stats->untold_switches,
 		.cpus = info->cpus,
 		.finished = info->finished,
 		.damaged = info->damaged,
@@ -74,7 +75,8 @@ bool dwell_health_lossy(const struct dwell_health *health)
 {
 	return health->lost || health->late || health->wakings_dropped || health->damaged ||
 	       !health->finished || health->parsed < health->kernel_count || health->law ||
-	       health->unknown_ns[DWELL_UNKNOWN_LOST] || health->unknown_ns[DWELL_UNKNOWN_MISSED];
+	       health->untold_switches || health->unknown_ns[DWELL_UNKNOWN_LOST] ||
+	       health->unknown_ns[DWELL_UNKNOWN_MISSED];
 }
 
 int dwell_health_status(const struct dwell_health *health, bool strict)
@@ -170,6 +172,12 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		warn(fn, user, "coverage %s: the kernel counted %s events, %s were read",
 		     text_share(share, health->parsed, health->kernel_count),
 		     text_count(count, health->kernel_count), text_count(of, health->parsed));
+	if (health->untold_switches)
+		warn(fn, user,
+		     "the kernel counted %s switch%s of threads that no event tells of: their "
+		     "times are not exact",
+		     text_count(count, health->untold_switches),
+		     health->untold_switches == 1 ? "" : "es");
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));
