@@ -55,13 +55,13 @@ verified 'mutex, SWITCH records and context-switches' "$work/data"
 dwell fold --off "$work/data"
 claim 'mutex, context-switches give the stacks' grep -q 'futex' "$work/out"
 
-# both WORKLOAD...: recorded by both at once; off-CPU time agrees stack by stack. The two take their
+# both WORKLOAD: recorded by both at once; off-CPU time agrees stack by stack. The two take their
 # stamps one after the other, a few us apart at each switch.
 both()
 {
 	record_begin -a
 	perf_record -a -k mono -g --switch-events -e "$SCHED" -o "$work/perf.data" -- \
-		taskset -c 0 "$WORKLOADS/$@"
+		taskset -c 0 "$WORKLOADS/$1"
 	record_end
 	for input in data perf.data; do
 		dwell fold --off --state blocked,runnable --by thread --comm "$comms" "$work/$input"
