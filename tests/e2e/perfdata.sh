@@ -56,12 +56,13 @@ dwell fold --off "$work/data"
 claim 'mutex, context-switches give the stacks' grep -q 'futex' "$work/out"
 
 # both WORKLOAD: recorded by both at once; off-CPU time agrees stack by stack. The two take their
-# stamps one after the other, a few us apart at each switch.
+# stamps one after the other, a few us apart at each switch; threads end some time after their
+# process did, and both see that.
 both()
 {
 	record_begin -a
 	perf_record -a -k mono -g --switch-events -e "$SCHED" -o "$work/perf.data" -- \
-		taskset -c 0 "$WORKLOADS/$1"
+		taskset -c 0 sh -c "'$WORKLOADS/$1'; sleep 0.3"
 	record_end
 	for input in data perf.data; do
 		dwell fold --off --state blocked,runnable --by thread --comm "$comms" "$work/$input"
