@@ -29,7 +29,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. $(WARN) $(CFLAGS)
 ALL_CFLAGS = $(BASE_CFLAGS) -DDWELL_VERSION='"$(VERSION)"' $(SANFLAGS)
-LIBS := -lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lm
+LIBS := -pthread -lelf -ldw -ljson-c -lzstd -lz -llzma -liberty -lm
 # What the static archives need besides: libdw's own decompressors and dlopen.
 STATIC_LIBS := -ldw -lelf -ljson-c -lzstd -lz -llzma -lbz2 -liberty -lm -ldl -lpthread
 

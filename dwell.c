@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 		print_usage(stderr);
 		return DWELL_EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("dwell %s\n", DWELL_VERSION);
 		return finish(DWELL_EXIT_OK);
 	}

@@ -148,7 +148,8 @@ enum {
 	DWELL_THREAD_FLAG_OBSERVED = 1,
 	DWELL_THREAD_FLAG_KERNEL = 2,
 	DWELL_THREAD_FLAG_RECORDER = 4,
-	DWELL_THREAD_FLAG_ROAMS = 8, /* may run on CPUs that are not recorded */
+	DWELL_THREAD_FLAG_ROAMS = 8,   /* may run on CPUs that are not recorded */
+	DWELL_THREAD_FLAG_JOINED = 16, /* observed from this record's time on, not before */
 };
 
 #endif

@@ -35,7 +35,7 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 		return false;
 	slot->born = entry->born_ns && entry->born_ns >= tl->start_ns;
 	slot->roams = entry->roams;
-	slot->begin_ns = slot->born ? entry->born_ns : tl->start_ns;
+	slot->begin_ns = slot->born ? entry->born_ns : max_u64(tl->start_ns, entry->joined_ns);
 	slot->since_ns = slot->evidence_ns = slot->begin_ns;
 	slot->exit_ns = UINT64_MAX;
 	slot->waking_ns = UINT64_MAX;
@@ -517,34 +517,59 @@ void slot_comm(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 		slot->open_comm = slot->comm;
 }
 
+/* The kernel counted `more` switch-ins than there were events: are that more than may be on their
+ * way? Its count goes up after the tracepoint and before SWITCH IN. */
+static bool slot_untold(const struct slot *slot, uint64_t more)
+{
+	bool off = slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED;
+
+	return more > (uint64_t)slot->count_near + (off && (slot->witness & DWELL_WITNESS_RECORD));
+}
+
+/* Could a gap have hidden a switch-in since the last count? */
+static bool slot_gap_explains(const struct dwell_timeline *tl, const struct slot *slot)
+{
+	return slot->state == SLOT_ON ? slot->lost : slot_gaps_unseen(tl, slot);
+}
+
+static void slot_count_base(struct slot *slot, uint64_t switches_in)
+{
+	slot->count_base = switches_in - slot->account.switches_in;
+	slot->counted = slot->count_near = true;
+}
+
 void slot_count(struct dwell_timeline *tl, struct slot *slot, uint64_t switches_in,
 		uint64_t time_ns)
 {
-	if (slot->counted && slot->count_base + slot->account.switches_in == switches_in) {
+	bool off = slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED;
+	uint64_t seen = slot->count_base + slot->account.switches_in;
+
+	if (slot->counted && seen == switches_in) {
 		/* Who was off did not run. Who was on may have left: its next event tells. */
 		if (slot->state == SLOT_ON) {
 			if (slot->lost && slot->cpu < tl->cpus.count)
 				slot->kept_gap = tl->cpus.data[slot->cpu].gap;
 			return;
 		}
-		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) {
+		if (off) {
 			slot->gap_seen = tl->gap_open;
 			slot->evidence_ns = max_u64(slot->evidence_ns, time_ns);
 		}
 		return;
 	}
-	/* More switches than events, and no known gap to blame: it ran unseen. */
-	if (slot->counted && !slot_gaps_unseen(tl, slot) &&
-	    (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) &&
-	    switches_in > slot->count_base + slot->account.switches_in) {
-		if (slot->roams)
+	if (slot->counted && switches_in > seen && !slot_gap_explains(tl, slot)) {
+		if (slot->roams) {
 			slot_roamed(tl, slot);
-		else
-			slot_missed(tl, slot);
+		} else if (slot_untold(slot, switches_in - seen)) {
+			tl->stats.untold_switches += switches_in - seen;
+			if (off || slot->state == SLOT_ON)
+				slot_missed(tl, slot);
+		} else {
+			return;
+		}
 	}
 	slot_settle_gaps(tl, slot);
-	slot->count_base = switches_in - slot->account.switches_in;
-	slot->counted = true;
+	slot_count_base(slot, switches_in);
 }
 
 static void slot_seed(struct dwell_timeline *tl, struct slot *slot, const struct dwell_event *event,
@@ -553,8 +578,9 @@ static void slot_seed(struct dwell_timeline *tl, struct slot *slot, const struct
 	if (slot->state != SLOT_FRESH || slot->woken || !event->u.state.stable ||
 	    (slot->roams && event->u.state.state == DWELL_TASK_RUNNING))
 		return;
-	slot->count_base = event->u.state.switches_in;
+	slot->count_base = event->u.state.switches_in; /* exact: nothing happened before */
 	slot->counted = event->u.state.counted;
+	slot->count_near = false;
 	if (event->u.state.state == DWELL_TASK_RUNNING) {
 		slot->run_ns = event->u.state.run_ns;
 		slot->wait_ns = event->u.state.wait_ns;
@@ -598,6 +624,8 @@ void slot_reading(struct dwell_timeline *tl, const struct dwell_event *event, ui
 		return;
 	if (event->u.state.phase == DWELL_PHASE_START) {
 		slot_seed(tl, slot, event, time_ns);
+		if (!slot->counted && event->u.state.counted && event->u.state.stable)
+			slot_count_base(slot, event->u.state.switches_in);
 		return;
 	}
 	if (slot->state == SLOT_START && !slot_gaps_unseen(tl, slot))

@@ -49,15 +49,16 @@ struct slot {
 	uint8_t origin;	       /* of stack */
 	uint8_t witness;       /* of the open interval's start */
 	uint8_t waker_context;
-	bool woken;	/* the waker made this RUNNABLE. In other states a waking came whose meaning
-			 * the next switch tells: while ON, and before BLOCKED began, it was early or
-			 * useless; while FRESH or UNKNOWN, that or the end of a wait */
-	bool lost;	/* while ON: see lost_ns */
-	bool counted;	/* count_base is valid */
-	bool stopped;	/* the kernel stopped observing it */
-	bool born;	/* inside the window */
-	bool roams;	/* it may run on CPUs that are not recorded */
-	bool confirmed; /* while it roams: it did not run anywhere until the window's end */
+	bool woken;   /* the waker made this RUNNABLE. In other states a waking came whose meaning
+		       * the next switch tells: while ON, and before BLOCKED began, it was early or
+		       * useless; while FRESH or UNKNOWN, that or the end of a wait */
+	bool lost;    /* while ON: see lost_ns */
+	bool counted; /* count_base is valid */
+	bool count_near; /* ... or one too low: a switch-in was stamped and not counted yet then */
+	bool stopped;	 /* the kernel stopped observing it */
+	bool born;	 /* inside the window */
+	bool roams;	 /* it may run on CPUs that are not recorded */
+	bool confirmed;	 /* while it roams: it did not run anywhere until the window's end */
 	struct dwell_account account;
 };
 

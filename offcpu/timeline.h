@@ -51,6 +51,9 @@ struct dwell_timeline_stats {
 	uint64_t waits; /* blocked intervals that ended inside the window */
 	uint64_t waits_with_waking;
 	uint64_t gaps, lost;
+	/* Switch-ins that the kernel counted and no event told of, though no loss was told either:
+	 * the times of their threads are off by what those would have told. */
+	uint64_t untold_switches;
 };
 
 struct dwell_timeline; /* opaque */
@@ -64,8 +67,8 @@ void dwell_timeline_free(struct dwell_timeline *timeline);
 
 /* Takes the next event; events come in time order. A GAP should come in the order of its from_ns
  * where the source can tell (its time_ns, the end, then lies ahead), at the latest at its end: what
- * other CPUs' events proved in between stands then. A COUNT or STATE holds at its time_ns, so that
- * must be read after the values. 0, -ENOMEM, or what a callback returned. */
+ * other CPUs' events proved in between stands then. A COUNT holds at its time_ns, and so does a
+ * stable STATE; one that is not holds before. 0, -ENOMEM, or what a callback returned. */
 int dwell_timeline_feed(struct dwell_timeline *timeline, const struct dwell_event *event);
 
 /* Closes every open interval at end_ns, censored. Observed threads without any event are

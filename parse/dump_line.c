@@ -287,10 +287,12 @@ static void put_frame(struct line *line, struct dwell_source *source,
 	const char *symbol = dwell_strings_get(dwell_source_strings(source), frame->symbol);
 
 	put(line, "        ");
-	put_name(line, *path ? path : "?");
+	put_name(line, *path ? path : file->kind == DWELL_FILE_INLINED ? "[inlined]" : "?");
 	if (file->kind != DWELL_FILE_PSEUDO) {
-		put(line, "+");
-		put_hex(line, frame->offset);
+		if (!dwell_source_info(source)->named_frames) {
+			put(line, "+");
+			put_hex(line, frame->offset);
+		}
 		if (style->symbols)
 			symbol = dwell_symbols_name(style->symbols, id, NULL);
 	}

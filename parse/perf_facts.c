@@ -135,7 +135,8 @@ static int desc_add(struct dwell_source *source, const struct dwell_perf_event *
 		desc.freq_hz = event->attr.period < UINT32_MAX ? (uint32_t)event->attr.period : 0;
 	else
 		desc.period = event->attr.period;
-	if (desc.is_clock || role == PERF_ROLE_OFF_CPU)
+	desc.is_wait = role == PERF_ROLE_OFF_CPU;
+	if (desc.is_clock || desc.is_wait)
 		desc.unit = DWELL_UNIT_NS;
 	if (rc || dwell_array_grow(&source->events) || dwell_array_grow(&perf->roles))
 		return -ENOMEM;

@@ -69,8 +69,12 @@ int perf_kernel_map(struct perf_kernel *kernel, uint64_t start, uint64_t bytes, 
 	*ret_reference = reference;
 	if (rc)
 		return rc;
+	if (!reference)
+		return range_add(kernel, start, bytes, start, file);
 	/* A pgoff of 0 means that the kernel's addresses were hidden (kptr_restrict). */
-	return range_add(kernel, start, bytes, reference && pgoff ? pgoff : start, file);
+	kernel->image_base = pgoff ? pgoff : start;
+	kernel->image_file = file + 1;
+	return range_add(kernel, start, bytes, kernel->image_base, file);
 }
 
 int perf_kernel_symbol(struct perf_kernel *kernel, uint64_t start, uint32_t bytes, const char *name)
@@ -106,7 +110,10 @@ int perf_kernel_frame(struct perf_kernel *kernel, uint64_t address, uint32_t *re
 	if (map) {
 		file = map->file;
 		offset += map->file_offset - map->start;
-	} else { /* no mapping of the kernel was recorded */
+	} else if (kernel->image_file) { /* its init code lies outside of what perf tells of */
+		file = kernel->image_file - 1;
+		offset -= kernel->image_base;
+	} else {
 		rc = file_add(kernel, DWELL_FILE_KERNEL, "[kernel.kallsyms]", NULL, 0, &file);
 	}
 	if (!rc)

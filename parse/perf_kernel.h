@@ -22,6 +22,8 @@ struct perf_kernel {
 	struct dwell_callchains *chains; /* told when addresses change their meaning */
 	struct dwell_idmap frames;	 /* addresses seen since -> frame */
 	struct dwell_idmap names;	 /* file -> the name (string id) that all of it has */
+	uint64_t image_base;		 /* offsets in the image count from here */
+	uint32_t image_file;		 /* + 1; 0 = no mapping of the image was recorded */
 };
 
 void perf_kernel_release(struct perf_kernel *kernel);

@@ -48,8 +48,8 @@ int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cp
 	static const struct perf_cpu fresh = { .running = DWELL_THREAD_NONE,
 					       .left = DWELL_THREAD_NONE };
 
-	if (cpu >= CPUS_MAX) {
-		perf->nowhere = fresh;
+	if (cpu >= CPUS_MAX) { /* of several CPUs: who runs there is not one thread */
+		perf->nowhere.running = perf->nowhere.left = DWELL_THREAD_NONE;
 		*ret_cpu = &perf->nowhere;
 		return 0;
 	}
@@ -134,8 +134,8 @@ static uint64_t weight_of(const struct dwell_event_desc *desc, const struct perf
 {
 	static const uint64_t ns_per_s = 1000000000;
 
-	if (dwell_perf_data_event(perf->data, record->event)->layout.sample_type &
-	    PERF_SAMPLE_PERIOD)
+	if (desc->is_wait || dwell_perf_data_event(perf->data, record->event)->layout.sample_type &
+				     PERF_SAMPLE_PERIOD)
 		return sample->period;
 	if (desc->period)
 		return desc->period;
@@ -171,6 +171,60 @@ static int take_plain_sample(struct dwell_source *source, const struct dwell_per
 	return 0;
 }
 
+/* The raw form of offcpu-time (perf 7): two ids, the wait's ns, and a callchain behind its count.
+ * Which id is the process depends on who wrote it: the thread table knows. */
+static int take_raw_wait(struct dwell_source *source, const struct dwell_perf_record *record,
+			 struct dwell_perf_sample *sample)
+{
+	enum { FIXED_WORDS = 3, IPS_MAX = 128 };
+	struct perf_source *perf = source->format;
+	uint64_t words[FIXED_WORDS + IPS_MAX] = { 0 };
+	uint32_t bytes = sample->raw_bytes, known;
+	int32_t ids[2];
+
+	if (bytes > sizeof(words))
+		bytes = sizeof(words);
+	memcpy(words, sample->raw, bytes);
+	memcpy(ids, sample->raw, bytes < sizeof(ids) ? 0 : sizeof(ids));
+	if (bytes < FIXED_WORDS * sizeof(*words))
+		return 1;
+	for (uint32_t i = 0; perf->info->swapped && i < bytes / sizeof(*words); i++)
+		words[i] = __builtin_bswap64(words[i]);
+	for (unsigned i = 0; perf->info->swapped && i < 2; i++)
+		ids[i] = (int32_t)__builtin_bswap32((uint32_t)ids[i]);
+	known = dwell_threads_find(source->threads, ids[0]);
+	if (known == DWELL_THREAD_NONE ||
+	    dwell_threads_get(source->threads, known)->pid != ids[1]) {
+		int32_t first = ids[0];
+
+		ids[0] = ids[1];
+		ids[1] = first;
+	}
+	sample->tid = (uint32_t)ids[0];
+	sample->pid = (uint32_t)ids[1];
+	sample->period = words[1];
+	sample->chain = words + FIXED_WORDS;
+	sample->chain_count = bytes / sizeof(*words) - FIXED_WORDS;
+	if (sample->chain_count > words[2])
+		sample->chain_count = words[2];
+	sample->ip = 0;
+	return take_plain_sample(source, record, sample, PERF_ROLE_OFF_CPU);
+}
+
+/* What was summed up while recording stands at the end, with stamps that are no times. */
+static int take_wait(struct dwell_source *source, const struct dwell_perf_record *record,
+		     struct dwell_perf_sample *sample)
+{
+	struct perf_source *perf = source->format;
+
+	if (!record->timed)
+		perf->event.time_ns = perf->info->end_ns;
+	perf->event.cpu = DWELL_CPU_NONE;
+	if (sample->raw_bytes && !sample->chain_count)
+		return take_raw_wait(source, record, sample);
+	return take_plain_sample(source, record, sample, PERF_ROLE_OFF_CPU);
+}
+
 int perf_take_sample(struct dwell_source *source, const struct dwell_perf_record *record)
 {
 	struct perf_source *perf = source->format;
@@ -192,6 +246,8 @@ int perf_take_sample(struct dwell_source *source, const struct dwell_perf_record
 	case PERF_ROLE_WAKEUP_NEW:
 		return perf_sched_waking(source, record, &sample, &perf->wakeup_new,
 					 DWELL_EVENT_WAKEUP_NEW);
+	case PERF_ROLE_OFF_CPU:
+		return take_wait(source, record, &sample);
 	default:
 		return take_plain_sample(source, record, &sample, role);
 	}
@@ -234,14 +290,23 @@ static const struct dwell_perf_build_id *build_id_of(struct dwell_source *source
 	return index ? dwell_perf_data_build_id(perf->data, index - 1) : NULL;
 }
 
+/* The image's mapping is named after its reference symbol too, its build id's entry is not. */
 static int kernel_map(struct dwell_source *source, const struct mmap_fields *fields,
 		      const char *path, const uint8_t *build_id, uint8_t build_id_bytes)
 {
+	static const char image[] = "[kernel.kallsyms]";
 	struct perf_source *perf = source->format;
+	const struct dwell_perf_build_id *told = !build_id && !strncmp(path, image, strlen(image))
+							 ? build_id_of(source, image)
+							 : NULL;
 	const char *reference;
 	char text[32];
 	int rc, length;
 
+	if (told) {
+		build_id = told->id;
+		build_id_bytes = told->bytes;
+	}
 	rc = perf_kernel_map(&perf->kernel, fields->start, fields->bytes, fields->pgoff, path,
 			     build_id, build_id_bytes, &reference);
 	if (rc || !reference)
@@ -424,8 +489,12 @@ static int take_switch_record(struct dwell_source *source, const struct dwell_pe
 		return rc;
 	if (!out) {
 		event->kind = DWELL_EVENT_SWITCH_IN;
-		if (tid < 0) /* an exiting thread has no tid any more */
-			return 1;
+		if (tid < 0) { /* an exiting thread has no tid any more: the tracepoint told it */
+			event->thread =
+				cpu->left == DWELL_THREAD_NONE ? DWELL_THREAD_NONE : cpu->running;
+			cpu->left = DWELL_THREAD_NONE;
+			return event->thread == DWELL_THREAD_NONE ? 1 : 0;
+		}
 		rc = perf_thread(source, (int32_t)trailer->pid, tid, true, true, &event->thread);
 		cpu->running = event->thread;
 		cpu->left = DWELL_THREAD_NONE;

@@ -19,7 +19,7 @@ void dwell_recorded_options(const struct dwell_source *source, const char *path,
 	options->kcore_dir = dwell_source_fact(source, "kernel.kcore_dir");
 	options->kernel_text = text ? strtoull(text, NULL, 16) : 0;
 	options->recorded_ns = 0;
-	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+	if (path && strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		options->recorded_ns =
 			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
 }

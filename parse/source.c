@@ -112,8 +112,9 @@ static int source_open_format(const char *path, struct dwell_source *source, boo
 		return trace_source_open(source, head, (uint32_t)n, err);
 	if (dwell_perf_data_is(head, (uint32_t)n))
 		return perf_source_open(source, path, directory, head, (uint32_t)n, err);
-	return dwell_err_set(err, -EINVAL, "cannot read '%s': not a dwell trace or perf.data",
-			     path);
+	if (directory)
+		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	return script_source_open(source, 0, head, (uint32_t)n, err);
 }
 
 int dwell_source_open(const char *path, struct dwell_source **ret_source, struct dwell_err *err)

@@ -23,6 +23,7 @@ struct dwell_event_desc {
 	uint32_t freq_hz; /* 0 = fixed period */
 	uint8_t unit;	  /* enum dwell_unit, of the weights */
 	bool is_clock;	  /* its samples are time on CPU: they spread on-CPU time over stacks */
+	bool is_wait;	  /* its samples are waits that are over, their weight how long they were */
 };
 
 /* Delivery of one event on one CPU: what the kernel counted against what was read. */
@@ -46,6 +47,7 @@ struct dwell_source_info {
 	/* There are scheduler events, but off-CPU time cannot be told from them (has_switches is
 	 * false): one sentence, why, and which command records what can. Else NULL. */
 	const char *no_switches_reason;
+	bool named_frames;	  /* frames are known by name only: their offsets mean nothing */
 	bool finished;		  /* (end) the recorder closed the file itself */
 	bool damaged;		  /* (end) reading stopped at bytes that cannot be right */
 	uint64_t unread_bytes;	  /* (end) bytes behind the place where reading stopped */
@@ -54,6 +56,8 @@ struct dwell_source_info {
 	uint64_t recorder_cpu_ns; /* (end) CPU time the recorder took */
 	uint64_t file_bytes;	  /* size of the input, 0 for a pipe */
 	uint64_t wakings_dropped; /* (end) wakings that the kernel counted and never delivered */
+	uint64_t switches_unused; /* (end) scheduler events that came too late for has_switches */
+	uint64_t unknown_lines;	  /* (end) lines of a text that are not understood */
 };
 
 struct dwell_source; /* opaque */

@@ -51,6 +51,16 @@ struct trace_input;
 int trace_source_open_input(struct dwell_source *source, const struct trace_input *input,
 			    const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);
 
+/* Opens perf-script text on source->fd. threads: how many parse, 0 = as many as there are CPUs. */
+int script_source_open(struct dwell_source *source, unsigned threads, const uint8_t *head,
+		       uint32_t head_bytes, struct dwell_err *err);
+
+struct script_input;
+/* The same from any input, whose user must outlive the source. */
+int script_source_open_input(struct dwell_source *source, const struct script_input *input,
+			     unsigned threads, const uint8_t *head, uint32_t head_bytes,
+			     struct dwell_err *err);
+
 /* Opens a perf.data on source->fd (of a directory: its `data`); head are the bytes already read. */
 int perf_source_open(struct dwell_source *source, const char *path, bool is_directory,
 		     const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);

@@ -18,6 +18,7 @@ enum dwell_file_kind {
 	DWELL_FILE_VDSO,    /* [vdso]; offset in the image */
 	DWELL_FILE_UNKNOWN, /* no mapping at that address; offset = 0 (all such frames are one) */
 	DWELL_FILE_PSEUDO,  /* made by dwell; the path is the frame's whole name, offset = 0 */
+	DWELL_FILE_INLINED, /* a function inlined into the frame's caller, known by name only */
 	DWELL_FILE_KINDS
 };
 

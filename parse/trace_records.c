@@ -175,6 +175,8 @@ static int record_thread(struct dwell_source *source, struct trace_stream *s)
 	thread->comm = string_of(trace, comm);
 	thread->cgroup = string_of(trace, cgroup);
 	thread->uid = (uint32_t)uid - 1;
+	if (!thread->observed && flags & DWELL_THREAD_FLAG_JOINED)
+		thread->joined_ns = s->time_ns;
 	thread->observed |= flags & DWELL_THREAD_FLAG_OBSERVED;
 	thread->kernel = flags & DWELL_THREAD_FLAG_KERNEL;
 	thread->recorder = flags & DWELL_THREAD_FLAG_RECORDER;

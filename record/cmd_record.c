@@ -2,6 +2,7 @@
 /* The options of `dwell record` become a configuration, a session, an exit status. Everything a
  * person sees of a recording while it runs is printed here. */
 #include "record/cmd.h"
+#include "record/cpulist.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -232,7 +233,10 @@ static int record_option(void *user, unsigned index, const char *value, struct d
 		return 0;
 	case OPT_CPU:
 		config->cpus = value;
-		return 0;
+		return cpulist_each(value, UINT32_MAX, NULL, NULL)
+			       ? dwell_err_set(err, -EINVAL,
+					       "'%s' is not a list of CPUs such as 0,2-3", value)
+			       : 0;
 	case OPT_LABEL:
 		return add_label(config, value, err);
 	case OPT_NO_SUMMARY:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* A short sleep on each CPU becomes knowledge of it: whether tracepoints arrive while its idle task
- * is current, and how far the kernel's clock is from ours. */
+ * is current. A CPU too busy to go idle is tested again later. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/io.h"
 #include "lib/trace_format.h"
 #include "parse/perf/sample.h"
 #include "record/events_impl.h"
@@ -15,16 +14,13 @@
 enum {
 	TEST_RING_BYTES = 64 << 10,
 	TEST_TRIES = 8,
+	TESTS_AT_ONCE = 2, /* while it is recorded */
 	TEST_SLEEP_NS = 200000,
 };
-
-/* A clock apart by less than this is the same clock, read at another moment. */
-#define CLOCK_SAME_NS 20000000
 
 /* Switches into and out of idle among the records of a test ring. */
 struct idle_seen {
 	uint32_t in, out;
-	uint64_t last_ns;
 };
 
 static void test_read(const struct events *events, struct ring *ring, struct idle_seen *seen)
@@ -47,7 +43,6 @@ static void test_read(const struct events *events, struct ring *ring, struct idl
 							     sample.raw_bytes);
 			seen->out += !dwell_tracepoint_number(&sw->prev_pid, sample.raw,
 							      sample.raw_bytes);
-			seen->last_ns = sample.time_ns;
 		}
 		ring_consume(ring, record);
 	}
@@ -56,7 +51,7 @@ static void test_read(const struct events *events, struct ring *ring, struct idl
 
 /* Sleeps on the CPU (so that it goes idle and comes back) until both ways were seen, or only one
  * was however often. */
-static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
+static int test_cpu(struct events *events, uint32_t cpu)
 {
 	const struct timespec nap = { 0, TEST_SLEEP_NS };
 	struct perf_event_attr attr;
@@ -69,14 +64,12 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 	attr.disabled = 0;
 	fd = event_open(&attr, -1, (int)cpu);
 	if (fd < 0)
-		return fd;
+		return fd == -ENODEV ? 0 : fd; /* offline since */
 	rc = ring_map(&ring, fd, TEST_RING_BYTES);
 	for (unsigned i = 0; !rc && i < TEST_TRIES && !(seen.in && seen.out); i++) {
 		nanosleep(&nap, NULL);
 		test_read(events, &ring, &seen);
 	}
-	if (!rc && seen.last_ns)
-		*ret_offset_ns = (int64_t)(seen.last_ns - dwell_io_now_ns());
 	ring_unmap(&ring);
 	close(fd);
 	events->cpus[cpu].blind = seen.in && !seen.out;
@@ -84,9 +77,10 @@ static int test_cpu(struct events *events, uint32_t cpu, int64_t *ret_offset_ns)
 	return rc;
 }
 
-/* Tests the CPUs that want() picks, each from a thread that sleeps on it. */
+/* Tests the CPUs that want() picks, at most `most` of them, in turn over the calls; each from a
+ * thread that sleeps on it. */
 static int test_cpus(struct events *events, bool (*want)(const struct cpu_events *cpu),
-		     int64_t *ret_offset_ns)
+		     uint32_t most)
 {
 	size_t set_bytes = CPU_ALLOC_SIZE(DWELL_TRACE_CPUS_MAX);
 	cpu_set_t *before = CPU_ALLOC(DWELL_TRACE_CPUS_MAX), *one = CPU_ALLOC(DWELL_TRACE_CPUS_MAX);
@@ -94,14 +88,17 @@ static int test_cpus(struct events *events, bool (*want)(const struct cpu_events
 
 	if (!rc && sched_getaffinity(0, set_bytes, before))
 		rc = -errno;
-	for (uint32_t cpu = 0; !rc && cpu < events->cpu_count; cpu++) {
+	for (uint32_t i = 0; !rc && most && i < events->cpu_count; i++) {
+		uint32_t cpu = events->test_next++ % events->cpu_count;
+
 		if (!want(&events->cpus[cpu]))
 			continue;
+		most--;
 		CPU_ZERO_S(set_bytes, one);
 		CPU_SET_S(cpu, set_bytes, one);
 		if (sched_setaffinity(0, set_bytes, one)) /* outside our cpuset: cannot test */
 			continue;
-		rc = test_cpu(events, cpu, ret_offset_ns);
+		rc = test_cpu(events, cpu);
 	}
 	if (before && one)
 		sched_setaffinity(0, set_bytes, before);
@@ -117,23 +114,17 @@ static bool want_online(const struct cpu_events *cpu)
 
 static bool want_provisional(const struct cpu_events *cpu)
 {
-	return cpu->provisional;
+	return cpu->provisional && !cpu->gone;
 }
 
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err)
+int events_test_cpus(struct events *events, struct dwell_err *err)
 {
-	int64_t offset_ns = 0;
-	int rc = test_cpus(events, want_online, &offset_ns);
+	int rc = test_cpus(events, want_online, UINT32_MAX);
 
-	if (rc)
-		return event_open_failed(err, rc, "tracepoint sched:sched_switch");
-	*ret_offset_ns = llabs(offset_ns) < CLOCK_SAME_NS ? 0 : offset_ns;
-	return 0;
+	return rc ? event_open_failed(err, rc, "tracepoint sched:sched_switch") : 0;
 }
 
 int events_test_again(struct events *events)
 {
-	int64_t offset_ns;
-
-	return test_cpus(events, want_provisional, &offset_ns);
+	return test_cpus(events, want_provisional, TESTS_AT_ONCE);
 }

@@ -17,6 +17,7 @@
 #include "lib/io.h"
 #include "lib/trace_format.h"
 #include "parse/perf/sample.h"
+#include "record/cpulist.h"
 #include "record/procfs.h"
 #include "record/ringsize.h"
 
@@ -60,7 +61,7 @@ void event_attr_fill(const struct events *events, enum record_event event,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.sample_type = main_sample_type(events),
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
@@ -140,72 +141,68 @@ int event_open_failed(struct dwell_err *err, int code, const char *what)
 	return dwell_err_set(err, code, "cannot open %s: %s", what, why);
 }
 
-/* Walks a list such as "0-3,8". 0, or -EINVAL when it is none. */
-static int cpu_list_each(const char *list, uint32_t limit, void (*fn)(struct events *, uint32_t),
-			 struct events *events)
+static void cpu_present(void *user, uint32_t cpu)
 {
-	while (*list && *list != '\n') {
-		char *end;
-		unsigned long low = strtoul(list, &end, 10), high = low;
+	struct events *events = user;
 
-		if (end == list)
-			return -EINVAL;
-		if (*end == '-') {
-			list = end + 1;
-			high = strtoul(list, &end, 10);
-			if (end == list)
-				return -EINVAL;
-		}
-		if (high < low || high >= limit || (*end && *end != ',' && *end != '\n'))
-			return -EINVAL;
-		for (; low <= high; low++)
-			fn(events, (uint32_t)low);
-		list = *end == ',' ? end + 1 : end;
-	}
-	return 0;
-}
-
-static void cpu_online(struct events *events, uint32_t cpu)
-{
-	events->cpus[cpu].online = true;
 	if (cpu >= events->cpu_count)
 		events->cpu_count = cpu + 1;
 }
 
-static void cpu_wanted(struct events *events, uint32_t cpu)
+static void cpu_up(void *user, uint32_t cpu)
 {
-	events->cpus[cpu].records = true; /* borrowed as a mark until all are read */
+	struct events *events = user;
+
+	cpu_present(events, cpu);
+	events->cpus[cpu].up = true;
+}
+
+static void cpu_wanted(void *user, uint32_t cpu)
+{
+	((struct events *)user)->cpus[cpu].wanted = true;
+}
+
+int events_look_up(struct events *events)
+{
+	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++)
+		events->cpus[cpu].up = false;
+	return cpulist_read("online", events->cpu_count, cpu_up, events);
+}
+
+/* Those that are off have a place, too: they may come while it is recorded. */
+static void cpus_find(struct events *events)
+{
+	if (cpulist_read("online", DWELL_TRACE_CPUS_MAX, cpu_up, events))
+		for (uint32_t cpu = 0; cpu < (uint32_t)sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+			cpu_up(events, cpu);
+	cpulist_read("present", DWELL_TRACE_CPUS_MAX, cpu_present, events);
 }
 
 int events_init(struct events *events, const struct record_config *config,
 		const struct record_facts *facts, struct dwell_err *err)
 {
-	char online[4096];
-	uint32_t wanted = 0;
+	uint32_t online = 0;
 
 	*events = (struct events){ .config = config, .facts = facts };
 	events_layout_init(events);
 	events->cpus = calloc(DWELL_TRACE_CPUS_MAX, sizeof(*events->cpus));
 	if (!events->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
-	if (dwell_io_read_small("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
-		snprintf(online, sizeof(online), "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
-	if (cpu_list_each(online, DWELL_TRACE_CPUS_MAX, cpu_online, events) || !events->cpu_count)
-		return dwell_err_set(err, -EINVAL, "cannot read the list of CPUs");
-	if (config->cpus && cpu_list_each(config->cpus, events->cpu_count, cpu_wanted, events))
+	cpus_find(events);
+	if (config->cpus && cpulist_each(config->cpus, events->cpu_count, cpu_wanted, events))
 		return dwell_err_set(err, -EINVAL, "'%s' is not a list of this machine's CPUs",
 				     config->cpus);
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
 		struct cpu_events *c = &events->cpus[cpu];
 
 		c->owner_fd = -1;
-		c->online &= !config->cpus || c->records;
-		c->records = false;
-		wanted += c->online;
+		c->wanted |= !config->cpus;
+		c->online = c->up && c->wanted;
+		online += c->online;
 	}
-	if (!wanted)
+	if (!online)
 		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
-	events->ring_bytes = ring_bytes_choose(config->ring_bytes, wanted,
+	events->ring_bytes = ring_bytes_choose(config->ring_bytes, online,
 					       facts->tracepoints ? SIDE_RING_BYTES : 0);
 	return 0;
 }
@@ -250,30 +247,30 @@ static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 	return rc == -EPERM ? -EDQUOT : rc;
 }
 
+static int cpu_open_side(struct events *events, uint32_t cpu)
+{
+	uint64_t bytes = SIDE_RING_BYTES;
+	struct perf_event_attr attr;
+	int fd, rc;
+
+	event_attr_fill(events, RECORD_SIDE, &attr);
+	attr.disabled = 0;
+	fd = event_open(&attr, -1, (int)cpu);
+	if (fd < 0)
+		return fd;
+	rc = fd_keep(events, fd, RECORD_SIDE, cpu);
+	return rc ? rc : ring_map_fitting(&events->cpus[cpu].side, fd, &bytes);
+}
+
 int events_open_side(struct events *events, struct dwell_err *err)
 {
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
-		struct cpu_events *c = &events->cpus[cpu];
-		uint64_t bytes = SIDE_RING_BYTES;
-		struct perf_event_attr attr;
-		int fd, rc;
+		int rc = events->cpus[cpu].online ? cpu_open_side(events, cpu) : 0;
 
-		if (!c->online)
-			continue;
-		event_attr_fill(events, RECORD_SIDE, &attr);
-		attr.disabled = 0;
-		fd = event_open(&attr, -1, (int)cpu);
-		if (fd == -ENODEV) {
-			c->online = false;
-			continue;
-		}
-		if (fd < 0)
-			return event_open_failed(err, fd, "the mapping events");
-		rc = fd_keep(events, fd, RECORD_SIDE, cpu);
-		if (!rc)
-			rc = ring_map_fitting(&c->side, fd, &bytes);
-		if (rc)
-			return event_open_failed(err, rc, "a ring buffer");
+		if (rc == -ENODEV)
+			events->cpus[cpu].online = false;
+		else if (rc)
+			return event_open_failed(err, rc, "the mapping events");
 	}
 	return 0;
 }
@@ -321,22 +318,26 @@ static int cpu_events_filtered(struct events *events, uint32_t cpu, const struct
 	return rc ? rc : cpu_event_add(events, cpu, RECORD_WAKEUP_NEW, filter ? text : NULL);
 }
 
+static int cpu_open_main(struct events *events, uint32_t cpu, const struct tidfilter *filter)
+{
+	struct cpu_events *c = &events->cpus[cpu];
+	int rc = cpu_event_add(events, cpu, RECORD_CLOCK, NULL);
+
+	if (!rc)
+		rc = cpu_events_filtered(events, cpu, filter);
+	c->records = c->blind || c->provisional;
+	return rc || !c->records ? rc : cpu_event_add(events, cpu, RECORD_RECORDS, NULL);
+}
+
 int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
 			 struct dwell_err *err)
 {
 	for (uint32_t cpu = 0; cpu < events->cpu_count; cpu++) {
-		int rc;
+		int rc = events->cpus[cpu].online ? cpu_open_main(events, cpu, filter) : 0;
 
-		if (!events->cpus[cpu].online)
-			continue;
-		rc = cpu_event_add(events, cpu, RECORD_CLOCK, NULL);
-		if (!rc)
-			rc = cpu_events_filtered(events, cpu, filter);
-		if (!rc && (events->cpus[cpu].blind || events->cpus[cpu].provisional)) {
-			rc = cpu_event_add(events, cpu, RECORD_RECORDS, NULL);
-			events->cpus[cpu].records = true;
-		}
-		if (rc)
+		if (rc == -ENODEV)
+			events->cpus[cpu].gone = true;
+		else if (rc)
 			return event_open_failed(err, rc, "the scheduler's events");
 	}
 	return 0;
@@ -416,7 +417,7 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 /* Adds the kernel's count and loss of a descriptor to the CPU's totals. */
 static void fd_count(struct events *events, const struct event_fd *e)
 {
-	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
 	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
 
 	if (read(e->fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
@@ -425,17 +426,61 @@ static void fd_count(struct events *events, const struct event_fd *e)
 	count->lost += values[2];
 }
 
-bool events_running(struct events *events, uint32_t cpu)
+uint64_t events_ran_ns(struct events *events, uint32_t cpu)
 {
-	uint64_t values[3] = { 0, 0, 0 }; /* value, time enabled, lost */
+	uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
 	struct cpu_events *c = &events->cpus[cpu];
-	bool running;
+	uint64_t ran_ns;
 
 	if (read(c->owner_fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(values[0])))
-		return true;
-	running = values[1] > c->enabled_ns;
-	c->enabled_ns = values[1];
-	return running;
+		return UINT64_MAX;
+	ran_ns = values[1] - c->ran_ns;
+	c->ran_ns = values[1];
+	return ran_ns;
+}
+
+/* Closes a CPU's events; its rings go with them. */
+static void cpu_close(struct events *events, uint32_t cpu)
+{
+	struct cpu_events *c = &events->cpus[cpu];
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < events->fds.count; i++) {
+		const struct event_fd *e = &events->fds.data[i];
+
+		if (e->cpu == cpu) {
+			fd_count(events, e);
+			close(e->fd);
+		} else {
+			events->fds.data[kept++] = *e;
+		}
+	}
+	events->fds.count = kept;
+	ring_unmap(&c->main);
+	ring_unmap(&c->side);
+	c->owner_fd = -1;
+	c->ran_ns = 0;
+}
+
+int events_reopen(struct events *events, uint32_t cpu, const struct tidfilter *filter)
+{
+	struct cpu_events *c = &events->cpus[cpu];
+	int rc;
+
+	cpu_close(events, cpu);
+	c->provisional = !c->blind; /* it was not tested, or long ago */
+	rc = cpu_open_side(events, cpu);
+	if (!rc)
+		rc = cpu_open_main(events, cpu, filter);
+	for (uint32_t i = 0; !rc && i < events->fds.count; i++)
+		if (events->fds.data[i].cpu == cpu &&
+		    ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))
+			rc = -errno;
+	if (rc)
+		cpu_close(events, cpu);
+	c->online = true;
+	c->gone = rc != 0;
+	return rc;
 }
 
 static bool event_is_filtered(uint8_t event)

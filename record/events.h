@@ -51,13 +51,15 @@ struct event_count {
 };
 
 struct cpu_events {
-	bool online;
-	bool blind;	     /* no tracepoint arrives while the idle task is current */
-	bool records;	     /* SWITCH records are on */
-	bool provisional;    /* ... until the CPU is seen not to be blind: it could not be tested */
-	bool gone;	     /* was taken offline: its events are dead, also when it is back */
-	uint64_t enabled_ns; /* how long the ring's owner had been enabled at the last look */
-	int owner_fd;	     /* owns the main ring */
+	bool wanted;	  /* to be recorded (-C) */
+	bool up;	  /* the kernel said at the last look that it is online */
+	bool online;	  /* is recorded, or was until it went */
+	bool blind;	  /* no tracepoint arrives while the idle task is current */
+	bool records;	  /* SWITCH records are on */
+	bool provisional; /* ... until the CPU is seen not to be blind: it could not be tested */
+	bool gone;	  /* was taken offline: its events are dead, also when it is back */
+	uint64_t ran_ns;  /* how long the ring's owner had been running at the last look */
+	int owner_fd;	  /* owns the main ring */
 	struct ring main, side;
 	struct event_count counts[RECORD_EVENTS];
 };
@@ -68,6 +70,7 @@ struct events {
 	struct cpu_events *cpus;
 	uint32_t cpu_count;
 	uint64_t ring_bytes;
+	uint32_t test_next;		 /* CPU to be tested next, modulo their number */
 	struct dwell_perf_layout layout; /* of the records in the rings */
 	DWELL_ARRAY(struct event_fd) fds;
 };
@@ -83,12 +86,11 @@ void events_release(struct events *events);
 /* May thread tid run on a CPU that is not recorded (-C)? */
 bool events_roams(const struct events *events, uint32_t tid);
 
-/* Tests each CPU for tracepoints that do not arrive while its idle task runs, and measures how far
- * the kernel's clock is from ours (another time namespace): *ret_offset_ns = kernel - ours. */
-int events_test_cpus(struct events *events, int64_t *ret_offset_ns, struct dwell_err *err);
+/* Tests each CPU for tracepoints that do not arrive while its idle task runs. */
+int events_test_cpus(struct events *events, struct dwell_err *err);
 
-/* Tests again the CPUs that were too busy before (provisional): 0 or -errno. Whose test tells now
- * is provisional no more. */
+/* Tests again some of the CPUs that were too busy before (provisional), others at the next call: 0
+ * or -errno. Whose test tells now is provisional no more. */
 int events_test_again(struct events *events);
 
 /* Opens the side events and starts them, so that mappings are followed before /proc is read. */
@@ -104,9 +106,17 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 /* Turns SWITCH records on for a CPU while recording. */
 int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *err);
 
-/* Do a CPU's CPU-wide events still run? The kernel takes them off their CPU when that goes offline,
- * and tells nobody. Asked a second time at once it would say no. */
-bool events_running(struct events *events, uint32_t cpu);
+/* How long a CPU's CPU-wide events ran since the last look, UINT64_MAX if that cannot be read. The
+ * kernel takes them off their CPU when that goes offline, and tells nobody: enabled they may stay,
+ * or become later, but they run no more. */
+uint64_t events_ran_ns(struct events *events, uint32_t cpu);
+
+/* Reads which CPUs are up. 0 or -errno. */
+int events_look_up(struct events *events);
+
+/* Opens the events of a CPU that has come, or is back, and enables them. What its rings still have
+ * is gone. -errno: as before, without events. */
+int events_reopen(struct events *events, uint32_t cpu, const struct tidfilter *filter);
 
 /* Turns them off again. */
 void events_drop_records(struct events *events, uint32_t cpu);

@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/io.h"
 
 enum { PATH_BYTES = 96, TEXT_BYTES = 4096, PF_KTHREAD_FLAG = 0x00200000 };
+
+/* The inode of the first time namespace, PROC_TIME_INIT_INO (include/linux/proc_ns.h). */
+#define FIRST_TIME_NAMESPACE 0xeffffffau
 
 static int64_t task_read(int32_t pid, int32_t tid, const char *name, char *text, size_t room)
 {
@@ -249,6 +253,31 @@ int64_t proc_number(const char *path, int64_t fallback)
 		return fallback;
 	number = strtoll(text, &end, 10);
 	return end == text ? fallback : number;
+}
+
+int proc_clock_offset(int64_t *ret_offset_ns)
+{
+	struct stat ours, next;
+	long long seconds, rest_ns;
+	char text[256];
+	int64_t n;
+
+	*ret_offset_ns = 0;
+	if (stat("/proc/self/ns/time", &ours)) /* before Linux 5.6 */
+		return errno == ENOENT ? 0 : -errno;
+	if (ours.st_ino == FIRST_TIME_NAMESPACE)
+		return 0;
+	/* The file tells the offsets of the namespace that children get, which is ours except in a
+	 * process that has just left it. */
+	if (stat("/proc/self/ns/time_for_children", &next) || next.st_ino != ours.st_ino)
+		return -EOPNOTSUPP;
+	n = dwell_io_read_small("/proc/self/timens_offsets", text, sizeof(text));
+	if (n <= 0)
+		return n < 0 ? (int)n : -EOPNOTSUPP;
+	if (sscanf(text, "monotonic %lld %lld", &seconds, &rest_ns) != 2)
+		return -EBADMSG;
+	*ret_offset_ns = -(seconds * 1000000000 + rest_ns);
+	return 0;
 }
 
 int32_t proc_last_pid(void)

@@ -60,6 +60,9 @@ int proc_each_tid(int32_t pid, int (*fn)(void *user, int32_t pid, int32_t tid), 
 
 /* A whole number in a small file such as /proc/sys/kernel/pid_max; fallback when not readable. */
 int64_t proc_number(const char *path, int64_t fallback);
+/* How far CLOCK_MONOTONIC of perf's records is from ours: kernel - ours, exactly. Not 0 in a time
+ * namespace only. 0, or -errno: it cannot be told. */
+int proc_clock_offset(int64_t *ret_offset_ns);
 /* The pid given out last, in this pid namespace; -1 when not readable. */
 int32_t proc_last_pid(void);
 

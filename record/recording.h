@@ -24,11 +24,13 @@ struct cpu_intake {
 				  */
 	uint32_t tracepoint_next;
 	uint32_t idle_exits;
+	uint64_t told_lost; /* by LOST records of the main ring */
+	uint64_t alive_ns;  /* until then its events are known to have run */
 	uint64_t switches,
 		breaks; /* switches read; those whose switch-in never came, without a loss */
 	/* The last switch and waking, to drop what two filtered events both delivered. */
 	uint32_t prev, next, woken;
-	uint64_t waking_ns;
+	uint64_t woken_out_ns; /* the woken one's slot->out_ns then */
 	/* A switch-out's stack that came ahead of its record. */
 	uint32_t pending_tid, pending_stack;
 };
@@ -52,9 +54,10 @@ struct recording {
 	bool filtering;	 /* tracepoints carry a tid filter */
 	int64_t pid_max; /* the highest tid + 1 */
 	struct tidfilter filter;
-	bool refilter;		   /* a target is outside the filter: make a new one */
-	uint64_t overlap_until_ns; /* two filtered events may deliver the same until then */
-	uint64_t passed_over;	   /* events of threads that are no targets, since the last look */
+	bool refilter;			 /* a target is outside the filter: make a new one */
+	DWELL_ARRAY(uint32_t) uncovered; /* targets born outside the filter */
+	uint64_t overlap_until_ns;	 /* two filtered events may deliver the same until then */
+	uint64_t passed_over; /* events of threads that are no targets, since the last look */
 
 	bool pid_namespace;	     /* tracepoint tids are not ours */
 	struct dwell_idmap own_tids; /* root namespace tid -> ours */
@@ -80,6 +83,8 @@ uint64_t recording_horizon_ns(const struct recording *rec);
 
 /* --- intake.c: one pass over the rings. 0 or -errno with rec->err set. */
 int intake_pass(struct recording *rec);
+/* When all is read: what was lost after a ring's last record becomes a gap. 0 or -ENOMEM. */
+int intake_lost_last(struct recording *rec);
 
 /* --- side.c: mappings, names, births and deaths. 0 or -errno. */
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
@@ -93,6 +98,9 @@ int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t 
 /* Makes the threads asked for targets, reads their mappings, and puts them into the trace. May be
  * called again: takes in what is new. 0, or -errno with err set (no such process). */
 int targets_collect(struct recording *rec, struct dwell_err *err);
+/* Births were lost: makes targets of the threads that targets bore, as far as /proc tells them (a
+ * thread's parent is a process there, so not with single threads as targets). 0 or -errno. */
+int targets_collect_offspring(struct recording *rec);
 /* Makes one thread a target. -ESRCH when it is gone. */
 int targets_add(struct recording *rec, int32_t pid, int32_t tid);
 /* Is a thread of this process to be observed in a whole-system recording? */
@@ -103,17 +111,22 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 /* A filter that lets through the targets of now and, with inherit, all that they may bear from now
  * on. Takes a pass over the rings: a birth that is not read yet would fall between the two. */
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
-/* Does the filter in force let through this tid and those that come next? */
+/* Does the filter in force let through the tids that come next after this one? */
 bool targets_next_covered(const struct recording *rec, uint32_t tid);
+/* A target was born outside the filter in force: asks for another, and for how often it was
+ * switched in until then. 0 or -ENOMEM. */
+int targets_uncovered(struct recording *rec, uint32_t tid);
 /* Ends targets that are gone though their last switch was not seen, until one is met that lives: so
- * the recording ends with the last of them. */
+ * the recording ends with the last of them. Gone at two looks, with a pass over the rings between.
+ */
 void targets_prune(struct recording *rec);
 /* Builds the filter for the targets of now and puts it in force. */
 int targets_refilter(struct recording *rec);
 
 /* --- snapshot.c: states of all targets from /proc, draining the rings meanwhile. */
 int snapshot_states(struct recording *rec, enum dwell_state_phase phase);
-/* Switch counts of all targets, after a loss. */
+/* Switch counts of all targets, after a loss; of one. */
 int snapshot_counts(struct recording *rec);
+int snapshot_count(struct recording *rec, uint32_t tid);
 
 #endif

@@ -40,6 +40,7 @@ struct session {
 	const struct session_ops *ops;
 	struct pollfd *fds;
 	uint32_t fd_count;
+	int exit_fd; /* tells of the command's end; -1 = none */
 	uint64_t flushed_ns, progress_ns, retuned_ns;
 	uint64_t refiltered_ns, refilter_cost_ns;
 	uint64_t cpu_before_ns;
@@ -172,6 +173,8 @@ static int poll_table(struct session *s)
 {
 	const struct events *events = &s->rec.events;
 
+	free(s->fds);
+	s->fd_count = 0;
 	s->fds = calloc(2 * (size_t)events->cpu_count + 1, sizeof(*s->fds));
 	if (!s->fds)
 		return -ENOMEM;
@@ -181,14 +184,8 @@ static int poll_table(struct session *s)
 		if (e->event == RECORD_SIDE || e->fd == events->cpus[e->cpu].owner_fd)
 			s->fds[s->fd_count++] = (struct pollfd){ .fd = e->fd, .events = POLLIN };
 	}
-#ifdef SYS_pidfd_open
-	if (s->command.pid) {
-		int fd = (int)syscall(SYS_pidfd_open, s->command.pid, 0); /* Linux 5.3 */
-
-		if (fd >= 0)
-			s->fds[s->fd_count++] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	}
-#endif
+	if (s->exit_fd >= 0)
+		s->fds[s->fd_count++] = (struct pollfd){ .fd = s->exit_fd, .events = POLLIN };
 	return 0;
 }
 
@@ -211,6 +208,7 @@ static int rescan(struct session *s)
 	struct recording *rec = &s->rec;
 	uint32_t count;
 	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+	int rc;
 
 	rec->rescan = false;
 	for (uint32_t i = 0; i < count; i++) {
@@ -221,7 +219,10 @@ static int rescan(struct session *s)
 	}
 	/* Without tracepoints a thread whose birth was lost has inherited its events: it gets no
 	 * second ones. */
-	return rec->facts.tracepoints ? targets_collect(rec, &rec->err) : 0;
+	if (!rec->facts.tracepoints)
+		return 0;
+	rc = targets_collect(rec, &rec->err);
+	return rc ? rc : targets_collect_offspring(rec);
 }
 
 /* Newcomers pass the filter until it is made anew: is that worth it, at a bounded part of our time?
@@ -233,7 +234,7 @@ static bool passing_too_much(const struct session *s, uint64_t now_ns)
 }
 
 /* CPUs too busy to be tested at the start have SWITCH records; those found whole now need them no
- * more. */
+ * more. A few at a time: each test takes this thread there, and some milliseconds. */
 static int settle_provisional(struct session *s)
 {
 	struct events *events = &s->rec.events;
@@ -258,20 +259,28 @@ static int settle_provisional(struct session *s)
 static int cpus_watch(struct session *s, uint64_t now_ns)
 {
 	struct recording *rec = &s->rec;
+	static const char *const said[] = {
+		[CPU_WENT] = "went offline: what it does until it is recorded again is unknown",
+		[CPU_CAME] = "came online: it is recorded from now on",
+		[CPU_WENT | CPU_CAME] = "was offline for a moment: what it did then is unknown",
+		[CPU_UNSEEN] = "came online: what targets do there is unknown",
+	};
 	char line[96];
-	bool went;
+	unsigned news;
+	bool came = false;
 	int rc = 0;
 
-	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
-	     cpu++) {
-		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &went);
-		if (rc || !went)
+	if (events_look_up(&rec->events))
+		return 0; /* no list, no change */
+	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
+		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &news);
+		if (rc || !news)
 			continue;
-		snprintf(line, sizeof(line),
-			 "CPU %u went offline: what runs there from now on is not recorded", cpu);
+		came |= news & CPU_CAME;
+		snprintf(line, sizeof(line), "CPU %u %s", cpu, said[news]);
 		s->ops->notice(s->ops->user, line);
 	}
-	return rc;
+	return rc || !came ? rc : poll_table(s);
 }
 
 /* What is looked after once a second, or as soon as a pass asked for it. */
@@ -378,6 +387,8 @@ static int session_start(struct session *s, struct dwell_err *err)
 	rec->start_ns = recording_now_ns(rec);
 	s->cpu_before_ns = cpu_used_ns();
 	s->flushed_ns = s->retuned_ns = rec->start_ns;
+	for (uint32_t cpu = 0; cpu < rec->events.cpu_count; cpu++)
+		events_ran_ns(&rec->events, cpu); /* from here on */
 	rc = trace_facts_window(rec);
 	if (!rc)
 		rc = intake_pass(rec);
@@ -426,6 +437,8 @@ static int session_finish(struct session *s, int failed)
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
 		rc = intake_pass(rec);
+	if (!rc)
+		rc = intake_lost_last(rec);
 	if (!rc && rec->recount)
 		rc = snapshot_counts(rec);
 	if (!rc)
@@ -456,11 +469,14 @@ static void session_release(struct session *s)
 	dwell_strings_free(rec->strings);
 	dwell_idmap_release(&rec->own_tids);
 	dwell_idmap_release(&rec->forks);
+	dwell_array_release(&rec->uncovered);
 	tids_release(&rec->tids);
 	merge_release(&rec->merge);
 	record_facts_release(&rec->facts);
 	free(rec->cpus);
 	free(s->fds);
+	if (s->exit_fd >= 0)
+		close(s->exit_fd);
 }
 
 static int session_open(struct session *s, struct dwell_err *err)
@@ -471,6 +487,9 @@ static int session_open(struct session *s, struct dwell_err *err)
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rec->pid_max = proc_number("/proc/sys/kernel/pid_max", 32768);
+	rc = proc_clock_offset(&rec->clock_offset_ns);
+	if (rc)
+		return dwell_err_sys(err, rc, "cannot tell this time namespace's clock");
 	rc = record_facts_read(&rec->facts, err);
 	if (!rc)
 		rc = level_check(s, err);
@@ -481,11 +500,15 @@ static int session_open(struct session *s, struct dwell_err *err)
 	if (!rc)
 		rc = tables_open(s, err);
 	if (!rc && rec->facts.tracepoints)
-		rc = events_test_cpus(&rec->events, &rec->clock_offset_ns, err);
+		rc = events_test_cpus(&rec->events, err);
 	if (!rc && rec->config->verbose)
 		means_tell(s);
 	if (!rc && rec->config->command)
 		rc = command_fork(&s->command, rec->config->command, err);
+#ifdef SYS_pidfd_open
+	if (!rc && s->command.pid)
+		s->exit_fd = (int)syscall(SYS_pidfd_open, s->command.pid, 0); /* Linux 5.3 */
+#endif
 	files_limit_raise(); /* for us, not for the command */
 	if (!rc)
 		rc = trace_writer_new(rec->events.cpu_count, rec->strings, rec->stacks,
@@ -510,6 +533,7 @@ int session_run(const struct record_config *config, const struct session_ops *op
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
 	s->rec.config = config;
 	s->ops = ops;
+	s->exit_fd = -1;
 	rc = session_open(s, err);
 	if (!rc)
 		rc = s->rec.facts.tracepoints ? open_tracepoints(s, err) : open_tasks(s, err);

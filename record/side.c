@@ -67,13 +67,15 @@ static int take_mmap2(struct recording *rec, const struct perf_event_header *rec
 int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns)
 {
 	uint32_t old = rec->cpus[cpu].current;
-	struct tid_slot *slot = tids_slot(&rec->tids, old);
-	struct tid_slot was = *slot;
+	struct tid_slot *slot = tids_slot(&rec->tids, pid);
+	struct tid_slot was = *tids_slot(&rec->tids, old);
 	int rc;
 
 	if (rec->pid_namespace || !old || old == pid || !was.alive || !was.observed ||
 	    was.pid != (int32_t)pid || !was.declared)
 		return 0;
+	if (slot->alive && !slot->exiting)
+		return 0; /* the leader still is: old's switch-out was missed */
 	tids_end(&rec->tids, old);
 	rc = tids_begin(&rec->tids, pid, (int32_t)pid, was.observed);
 	if (rc)
@@ -137,6 +139,8 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	child = tids_slot(&rec->tids, body->tid);
 	child->births++;
 	child->comm = parent->comm;
+	rec->refilter |=
+		rec->filtering && rec->config->inherit && !targets_next_covered(rec, body->tid);
 	if (!wanted)
 		return 0;
 	if (body->parent_tid && body->parent_tid < TID_ALIAS)
@@ -148,8 +152,9 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	child->declared = true;
 	if (!rc && rec->pid_namespace)
 		rc = dwell_idmap_set(&rec->forks, body->parent_tid, body->tid);
-	rec->refilter |= rec->filtering && !targets_next_covered(rec, body->tid);
-	return rc;
+	return rc || !rec->filtering || tidfilter_covers(&rec->filter, body->tid)
+		       ? rc
+		       : targets_uncovered(rec, body->tid);
 }
 
 /* Does the process still live, in spite of its EXIT record? */

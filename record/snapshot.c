@@ -9,7 +9,7 @@
 #include "record/recording.h"
 
 /* Reading one thread takes tens of microseconds; the rings are looked at this often meanwhile. */
-enum { DRAIN_EVERY = 64 };
+enum { DRAIN_EVERY = 64, COUNT_TRIES = 3 };
 
 static int state_text(struct recording *rec, int32_t pid, int32_t tid,
 		      struct dwell_task_reading *reading, uint32_t *ret_stack)
@@ -51,23 +51,36 @@ static int state_read(struct recording *rec, int32_t pid, int32_t tid, enum dwel
 		if (rc)
 			return rc;
 	}
+	time_ns = recording_now_ns(rec); /* between two equal counts: that count holds then */
 	reading.counted &= !proc_read_schedstat(pid, tid, &after);
 	reading.stable = reading.counted && before.switches_in == after.switches_in;
 	reading.run_ns = after.run_ns;
 	reading.wait_ns = after.wait_ns;
 	reading.switches_in = after.switches_in;
-	time_ns = recording_now_ns(rec); /* after what it says was so */
+	if (!reading.stable)
+		time_ns = recording_now_ns(rec); /* after what it says was so */
 	return trace_writer_state(rec->writer, time_ns, tid, &reading, stack);
 }
 
+/* A count that holds at its time: read before and after, and the same. Of a thread that switches
+ * all the time there is none; its next event tells. */
 static int count_read(struct recording *rec, int32_t pid, int32_t tid, enum dwell_state_phase phase)
 {
-	struct proc_schedstat stat;
+	struct proc_schedstat before, after;
+	uint64_t time_ns;
 
 	(void)phase;
-	if (proc_read_schedstat(pid, tid, &stat))
+	if (proc_read_schedstat(pid, tid, &after))
 		return 0; /* gone */
-	return trace_writer_count(rec->writer, recording_now_ns(rec), tid, stat.switches_in);
+	for (int i = 0; i < COUNT_TRIES; i++) {
+		before = after;
+		time_ns = recording_now_ns(rec);
+		if (proc_read_schedstat(pid, tid, &after))
+			return 0;
+		if (before.switches_in == after.switches_in)
+			return trace_writer_count(rec->writer, time_ns, tid, after.switches_in);
+	}
+	return 0;
 }
 
 /* Reads something of each living thread, and what the rings get meanwhile: births move the list. */
@@ -98,6 +111,15 @@ static int threads_read(struct recording *rec, enum dwell_state_phase phase,
 int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
 {
 	return threads_read(rec, phase, state_read);
+}
+
+int snapshot_count(struct recording *rec, uint32_t tid)
+{
+	const struct tid_slot *slot = tids_slot(&rec->tids, tid);
+
+	return slot->alive && slot->pid > 0
+		       ? count_read(rec, slot->pid, (int32_t)tid, DWELL_PHASE_START)
+		       : 0;
 }
 
 int snapshot_counts(struct recording *rec)

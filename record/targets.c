@@ -69,6 +69,7 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 	thread.ns_pid = ids.ns_pid;
 	thread.ns_tid = ids.ns_tid;
 	thread.flags |= slot->observed ? DWELL_THREAD_FLAG_OBSERVED : 0;
+	thread.flags |= slot->joined ? DWELL_THREAD_FLAG_JOINED : 0;
 	thread.flags |= pid == rec->own_pid ? DWELL_THREAD_FLAG_RECORDER : 0;
 	thread.flags |=
 		rec->config->cpus && events_roams(&rec->events, tid) ? DWELL_THREAD_FLAG_ROAMS : 0;
@@ -95,6 +96,7 @@ int targets_add(struct recording *rec, int32_t pid, int32_t tid)
 	if (rc)
 		return rc;
 	rec->refilter |= rec->filtering && !tidfilter_covers(&rec->filter, (uint32_t)tid);
+	slot->joined = !rec->config->all && rec->start_ns;
 	if (!rec->facts.tracepoints) {
 		rc = events_open_task(&rec->events, tid, &rec->err);
 		if (rc == -ESRCH) {
@@ -169,6 +171,56 @@ static int collect_tids(struct recording *rec, struct dwell_err *err)
 	return 0;
 }
 
+/* The processes of the targets, as a set. */
+static int target_pids(struct recording *rec, struct dwell_idmap *pids)
+{
+	uint32_t count;
+	const uint32_t *tids = tids_sorted(&rec->tids, &count);
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < count; i++)
+		if (tids[i] < TID_ALIAS && tids_slot(&rec->tids, tids[i])->pid > 0)
+			rc = dwell_idmap_set(pids, (uint64_t)tids_slot(&rec->tids, tids[i])->pid,
+					     1);
+	return rc;
+}
+
+struct offspring {
+	struct recording *rec;
+	struct dwell_idmap pids; /* of targets */
+};
+
+static int collect_offspring_pid(void *user, int32_t pid)
+{
+	struct offspring *offspring = user;
+	int32_t leader, parent;
+
+	if (!dwell_idmap_find(&offspring->pids, (uint64_t)pid) &&
+	    (proc_read_family(pid, &leader, &parent) || parent <= 0 ||
+	     !dwell_idmap_find(&offspring->pids, (uint64_t)parent)))
+		return 0;
+	return collect_pid(offspring->rec, pid);
+}
+
+int targets_collect_offspring(struct recording *rec)
+{
+	uint32_t before;
+	int rc;
+
+	if (rec->config->all || !rec->config->inherit || rec->config->tids.count)
+		return 0;
+	do { /* a child's children come after it is known */
+		struct offspring offspring = { .rec = rec };
+
+		before = rec->tids.observed_alive;
+		rc = target_pids(rec, &offspring.pids);
+		if (!rc)
+			rc = proc_each_pid(collect_offspring_pid, &offspring);
+		dwell_idmap_release(&offspring.pids);
+	} while (!rc && rec->tids.observed_alive > before);
+	return rc;
+}
+
 int targets_collect(struct recording *rec, struct dwell_err *err)
 {
 	char folder[PATH_MAX];
@@ -199,7 +251,16 @@ bool targets_next_covered(const struct recording *rec, uint32_t tid)
 
 	if (ahead > rec->pid_max)
 		ahead = ahead - rec->pid_max + TIDS_RESERVED;
-	return tidfilter_covers(&rec->filter, tid) && tidfilter_covers(&rec->filter, ahead);
+	return tidfilter_covers(&rec->filter, ahead);
+}
+
+int targets_uncovered(struct recording *rec, uint32_t tid)
+{
+	rec->refilter = true;
+	if (dwell_array_grow(&rec->uncovered))
+		return -ENOMEM;
+	rec->uncovered.data[rec->uncovered.count++] = tid;
+	return 0;
 }
 
 void targets_prune(struct recording *rec)
@@ -208,7 +269,7 @@ void targets_prune(struct recording *rec)
 	const uint32_t *tids = tids_sorted(&rec->tids, &count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
+		struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
 		struct proc_stat stat;
 
 		if (tids[i] >= TID_ALIAS || slot->pid <= 0)
@@ -216,6 +277,11 @@ void targets_prune(struct recording *rec)
 		if (!proc_read_stat(slot->pid, (int32_t)tids[i], &stat) && stat.state != 'Z' &&
 		    stat.state != 'X')
 			return;
+		/* What it did last may still be in the rings: it ends at the next look. */
+		if (!slot->gone) {
+			slot->gone = true;
+			continue;
+		}
 		if (tids_end(&rec->tids, tids[i]))
 			dwell_addrspaces_exit(rec->spaces, slot->pid);
 	}
@@ -288,5 +354,9 @@ int targets_refilter(struct recording *rec)
 	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
 	if (!rc)
 		rec->filter = filter;
+	/* What they did until now passed no filter. */
+	for (uint32_t i = 0; !rc && i < rec->uncovered.count; i++)
+		rc = snapshot_count(rec, rec->uncovered.data[i]);
+	rec->uncovered.count = 0;
 	return rc;
 }

@@ -15,9 +15,11 @@ struct tid_slot {
 	uint32_t comm;	  /* string id */
 	bool declared;	  /* the trace has a THREAD or FORK record of this life */
 	bool observed;	  /* a target */
+	bool joined;	  /* ... that was none when it was born, or the recording began */
 	uint64_t out_ns;  /* its last switch-out, 0 = it was switched in since */
 	bool alive;
 	bool exiting;	  /* EXIT was seen: it is about to end */
+	bool gone;	  /* /proc does not know it any more */
 	uint32_t threads; /* of a leader's slot: living threads of its process */
 	uint32_t births;  /* forks that got this tid; tells its lives apart */
 };

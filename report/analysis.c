@@ -99,26 +99,34 @@ static int take_end(void *user, uint32_t thread)
 	return dwell_profile_end_thread(analysis->profile, thread);
 }
 
-/* Without scheduler events all that is known is the samples: each stands for its period on CPU. */
+/* Without scheduler events all that is known is the samples: a clock's stands for its period on
+ * CPU, that of a wait for its length. */
 static int feed_sample_alone(struct dwell_analysis *analysis, const struct dwell_event *event)
 {
+	const struct dwell_event_desc *desc = dwell_analysis_event(analysis, event->u.sample.event);
 	const struct dwell_thread *thread =
 		dwell_threads_get(analysis->tables.threads, event->thread);
 	uint64_t weight = event->u.sample.weight;
+	uint64_t end_ns = event->time_ns > weight ? event->time_ns : weight;
+	bool wait = desc && desc->is_wait;
 	struct dwell_interval interval = {
-		.start_ns = event->time_ns > weight ? event->time_ns - weight : 0,
-		.end_ns = event->time_ns,
+		.start_ns = end_ns - weight,
+		.end_ns = end_ns,
 		.thread = event->thread,
 		.comm = thread->comm,
 		.cpu = event->cpu,
-		.state = DWELL_STATE_ON_CPU,
+		.state = wait ? DWELL_STATE_BLOCKED : DWELL_STATE_ON_CPU,
+		.detail = wait ? DWELL_TASK_OTHER : 0,
+		.stack = wait ? event->stack : 0,
 		.waker = DWELL_THREAD_NONE,
 	};
 	int rc;
 
 	if (event->kind != DWELL_EVENT_SAMPLE || event->thread == DWELL_THREAD_IDLE ||
-	    event->thread == DWELL_THREAD_NONE || interval.end_ns == interval.start_ns)
+	    event->thread == DWELL_THREAD_NONE || !weight)
 		return 0;
+	if (wait)
+		return take_interval(analysis, &interval);
 	if (!analysis_sample_counts(analysis, event, event->thread, thread->comm))
 		return 0;
 	rc = books_add(analysis, &interval);
@@ -159,7 +167,7 @@ static bool spreads_time(const struct dwell_analysis *analysis, const struct dwe
 
 	if (!desc || analysis->info.has_switches)
 		return desc ? desc->is_clock : !analysis->source;
-	return desc->is_clock && desc->name == analysis->choice.name;
+	return desc->is_wait || (desc->is_clock && desc->name == analysis->choice.name);
 }
 
 int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)

@@ -14,8 +14,8 @@ void analysis_count_begin(struct dwell_analysis *analysis,
 	if (!analysis->source)
 		return;
 	event_choice_follow(&analysis->choice, analysis->source);
-	analysis->implied =
-		!options->count && !analysis->info.has_switches && !analysis->choice.clock;
+	analysis->implied = !options->count && !analysis->info.has_switches &&
+			    !analysis->choice.clock && !analysis->choice.waits;
 	analysis->counting = options->count || analysis->implied;
 }
 
@@ -28,7 +28,7 @@ static int start_anew(struct dwell_analysis *analysis)
 	analysis->profile = dwell_profile_new(analysis->tables.threads, by);
 	analysis->books.count = 0;
 	analysis->total = 0;
-	if (analysis->implied && analysis->choice.clock)
+	if (analysis->implied && (analysis->choice.clock || analysis->choice.waits))
 		analysis->counting = analysis->implied = false;
 	return analysis->profile ? 0 : -ENOMEM;
 }
@@ -46,7 +46,8 @@ static uint64_t weight_of(const struct dwell_analysis *analysis,
 {
 	enum dwell_weigh weigh = analysis->choice.weigh;
 
-	if (weigh == DWELL_WEIGH_SAMPLES || (weigh == DWELL_WEIGH_DEFAULT && !desc->is_clock))
+	if (weigh == DWELL_WEIGH_SAMPLES ||
+	    (weigh == DWELL_WEIGH_DEFAULT && !desc->is_clock && !desc->is_wait))
 		return 1;
 	if (event->kind == DWELL_EVENT_SAMPLE)
 		return event->u.sample.weight;
@@ -134,7 +135,7 @@ int dwell_analysis_allows(const struct dwell_analysis *analysis,
 
 	if (info->no_switches_reason && needs & (DWELL_NEED_WAITS | DWELL_NEED_WALL))
 		return dwell_err_set(err, -ENOTSUP, "%s", info->no_switches_reason);
-	if (!info->has_switches && needs & DWELL_NEED_WAITS)
+	if (!info->has_switches && !analysis->choice.waits && needs & DWELL_NEED_WAITS)
 		return dwell_err_set(err, -ENOTSUP,
 				     "the recording has no scheduler events: off-CPU time cannot "
 				     "be told; record with `dwell record` or `perf record -e "

@@ -36,6 +36,7 @@ struct report_opts {
 	bool json;
 	int sort_key;
 	const struct report_view *view;
+	bool maybe_view; /* the file's name stands where a view's may stand */
 };
 
 /* Prints one view: 0, or a negative errno. */
@@ -104,17 +105,21 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 /* Takes VIEW off the operands. A file of such a name can be given as ./NAME or with -i. */
 static int take_operands(struct report_opts *opts, char **operands, struct dwell_err *err)
 {
+	bool given;
+
 	opts->view = NULL;
 	for (unsigned i = 0; *operands && i < sizeof(views) / sizeof(views[0]); i++)
 		if (!strcmp(*operands, views[i].name))
 			opts->view = &views[i];
-	if (opts->view)
+	given = opts->view != NULL;
+	if (given)
 		operands++;
 	else if (operands[0] && operands[1])
 		return dwell_err_set(err, -EINVAL, "'%s' is not a view: summary or threads",
 				     operands[0]);
 	else
 		opts->view = &views[0];
+	opts->maybe_view = !given && *operands && !strchr(*operands, '/');
 	return filter_opts_finish(&opts->filters, operands, err);
 }
 
@@ -154,7 +159,12 @@ static int report(const struct report_opts *opts)
 	rc = dwell_view_open(&opts->filters, &opts->view->analysis, &view, &err);
 	if (!rc)
 		rc = report_to_output(opts, &view, &err);
-	if (rc) {
+	if (rc == -ENOENT && opts->maybe_view) {
+		struct dwell_err hint = { 0 };
+
+		dwell_err_set(&hint, rc, "%s; views are summary and threads", err.msg);
+		status = dwell_command_fail(&hint, DWELL_EXIT_FAILED);
+	} else if (rc) {
 		status = dwell_command_fail(&err, DWELL_EXIT_FAILED);
 	} else {
 		dwell_health_read(&view.analysis, &health);

@@ -48,6 +48,7 @@ bool event_choice_follow(struct event_choice *choice, struct dwell_source *sourc
 		const char *name = dwell_strings_get(dwell_source_strings(source), desc->name);
 		unsigned rank = rank_of(choice, desc, name);
 
+		choice->waits |= desc->is_wait;
 		if (rank == choice->rank && rank && choice->wanted && desc->name != choice->name)
 			choice->ambiguous = true;
 		if (rank <= choice->rank)

@@ -26,6 +26,7 @@ struct event_choice {
 	uint32_t name;	/* its string id */
 	bool ambiguous; /* wanted fits another name just as well */
 	bool clock;
+	bool waits; /* some event tells of waits that are over (perf record --off-cpu) */
 };
 
 /* Looks at the entries that are new. Was something (else) chosen? Then what was summed up so far

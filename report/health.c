@@ -39,8 +39,11 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.late = info->late + stats->late_events,
 		.wakings_dropped = info->wakings_dropped,
 		.unread_bytes = info->unread_bytes,
+		.switches_unused = info->switches_unused,
+		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
+		.untold_switches = stats->untold_switches,
 		.cpus = info->cpus,
 		.finished = info->finished,
 		.damaged = info->damaged,
@@ -49,6 +52,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.asked_count = analysis->counting && !analysis->implied,
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
+		.has_waits = analysis->choice.waits,
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -71,7 +75,8 @@ bool dwell_health_lossy(const struct dwell_health *health)
 {
 	return health->lost || health->late || health->wakings_dropped || health->damaged ||
 	       !health->finished || health->parsed < health->kernel_count || health->law ||
-	       health->unknown_ns[DWELL_UNKNOWN_LOST] || health->unknown_ns[DWELL_UNKNOWN_MISSED];
+	       health->untold_switches || health->unknown_ns[DWELL_UNKNOWN_LOST] ||
+	       health->unknown_ns[DWELL_UNKNOWN_MISSED];
 }
 
 int dwell_health_status(const struct dwell_health *health, bool strict)
@@ -114,6 +119,10 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 		     "no %s and no %sscheduler events: samples of '%s' are counted, not time",
 		     strstr(name, "clock") ? "periods" : "clock",
 		     health->no_switches_reason ? "usable " : "", name);
+	} else if (health->has_waits) {
+		warn(fn, user,
+		     "no scheduler events were recorded: waits are those that perf measured "
+		     "(--off-cpu), and runnable time is not known");
 	} else if (!health->no_switches_reason) {
 		warn(fn, user,
 		     "no scheduler events were recorded: on-CPU time is sample periods, and "
@@ -130,6 +139,15 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     text_bytes(bytes, health->unread_bytes));
 	else if (!health->finished)
 		warn(fn, user, "the file was cut off: it ends before the recording did");
+	if (health->unknown_lines)
+		warn(fn, user, "%s line%s of the text not understood and left out",
+		     text_count(bytes, health->unknown_lines), were(health->unknown_lines));
+	if (health->switches_unused)
+		warn(fn, user,
+		     "%s switch%s not used: the first of them came too late in the text for waits "
+		     "to be told",
+		     text_count(bytes, health->switches_unused),
+		     health->switches_unused == 1 ? " was" : "es were");
 	if (health->only_cpus) {
 		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
 		warn(fn, user,
@@ -154,6 +172,12 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		warn(fn, user, "coverage %s: the kernel counted %s events, %s were read",
 		     text_share(share, health->parsed, health->kernel_count),
 		     text_count(count, health->kernel_count), text_count(of, health->parsed));
+	if (health->untold_switches)
+		warn(fn, user,
+		     "the kernel counted %s switch%s of threads that no event tells of: their "
+		     "times are not exact",
+		     text_count(count, health->untold_switches),
+		     health->untold_switches == 1 ? "" : "es");
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));

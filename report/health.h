@@ -17,11 +17,13 @@ struct dwell_health {
 	uint64_t observed_ns;	       /* of all threads, after filters */
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t unread_bytes;
-	uint64_t contradictions, chain_breaks;
+	uint64_t switches_unused, unknown_lines; /* of perf-script text */
+	uint64_t contradictions, chain_breaks, untold_switches;
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
 	bool has_switches, has_wakings;
+	bool has_waits;			/* without switches: some event tells of waits */
 	bool asked_count;		/* one event's samples were asked for, not time */
 	const char *no_switches_reason; /* as in struct dwell_source_info */
 	const char *counted;		/* the event that is counted, NULL for time; borrowed */

@@ -139,7 +139,10 @@ static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_n
 	const struct dwell_file *file = file_of(names, frame);
 	struct dwell_name name = { .kernel = dwell_file_is_kernel(file),
 				   .pseudo = file->kind == DWELL_FILE_PSEUDO };
-	const char *annotation = name.kernel ? "_[k]" : file->kind == DWELL_FILE_JIT ? "_[j]" : "";
+	const char *annotation = name.kernel			    ? "_[k]"
+				 : file->kind == DWELL_FILE_JIT	    ? "_[j]"
+				 : file->kind == DWELL_FILE_INLINED ? "_[i]"
+								    : "";
 	int rc = 0;
 
 	if (!names->frame_names[frame])
@@ -150,11 +153,24 @@ static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_n
 	return rc;
 }
 
+/* The file of a stack node's code: an inlined function's is its caller's. */
+static const struct dwell_file *code_of(const struct dwell_names *names, uint32_t stack)
+{
+	const struct dwell_file *file;
+
+	do {
+		const struct dwell_stack_node *node = dwell_stacks_node(names->stacks, stack);
+
+		file = file_of(names, node->frame);
+		stack = node->parent;
+	} while (stack && file->kind == DWELL_FILE_INLINED);
+	return file;
+}
+
 /* Does the stack node's frame run in user code? Told by the file: names can lie. */
 static bool is_user(const struct dwell_names *names, uint32_t stack)
 {
-	const struct dwell_file *file =
-		file_of(names, dwell_stacks_node(names->stacks, stack)->frame);
+	const struct dwell_file *file = code_of(names, stack);
 
 	return stack && !dwell_file_is_kernel(file) && file->kind != DWELL_FILE_PSEUDO;
 }
@@ -165,7 +181,7 @@ static int node_extend(struct dwell_names *names, uint32_t parent, uint32_t stac
 {
 	const struct dwell_names_options *options = &names->options;
 	const struct dwell_stack_node *entry = dwell_stacks_node(names->stacks, stack);
-	bool kernel = dwell_file_is_kernel(file_of(names, entry->frame));
+	bool kernel = dwell_file_is_kernel(code_of(names, stack));
 	uint32_t name;
 	int rc;
 

@@ -12,7 +12,8 @@
 #include "parse/stack.h"
 
 /* A name as folded stacks show it: no ';', no control characters, valid UTF-8, never empty, never
- * ending in a space and digits; `_[k]` behind kernel frames, `_[j]` behind JIT code. */
+ * ending in a space and digits; `_[k]` behind kernel frames, `_[j]` behind JIT code, `_[i]` behind
+ * inlined functions. */
 struct dwell_name {
 	const char *text; /* owned by the names */
 	uint32_t bytes;

@@ -128,17 +128,37 @@ static int split_range(const char *text, struct time_points *points, struct dwel
 	return dwell_err_set(err, -EINVAL, "'%s' is not FROM,TO", text);
 }
 
+/* Points of one kind can be compared whatever the recording's time is, but for clock times: the
+ * second may be of the day after. */
+static bool comparable(const char *from, const char *to)
+{
+	char a = from[strlen(from) - 1], b = to[strlen(to) - 1];
+	bool bare_a = (a >= '0' && a <= '9') || a == '.',
+	     bare_b = (b >= '0' && b <= '9') || b == '.';
+
+	return !strchr(from, ':') && !strchr(to, ':') && bare_a == bare_b &&
+	       (a == '%') == (b == '%');
+}
+
+static int backwards(const char *text, struct dwell_err *err)
+{
+	return dwell_err_set(err, -EINVAL, "'%s' ends before it starts", text);
+}
+
 int time_range_check(const char *text, struct dwell_err *err)
 {
-	struct time_base any = { .start_ns = NS_PER_S, .end_ns = 2 * NS_PER_S, .realtime_ns = 1 };
+	struct time_base any = { .start_ns = 0, .end_ns = NS_PER_S, .realtime_ns = 1 };
 	struct time_points points;
-	uint64_t ns;
+	uint64_t from_ns = 0, to_ns = 0;
 	int rc = split_range(text, &points, err);
 
 	if (!rc && *points.from)
-		rc = parse_point(points.from, &any, &ns, err);
+		rc = parse_point(points.from, &any, &from_ns, err);
 	if (!rc && *points.to)
-		rc = parse_point(points.to, &any, &ns, err);
+		rc = parse_point(points.to, &any, &to_ns, err);
+	if (!rc && *points.from && *points.to && comparable(points.from, points.to) &&
+	    to_ns <= from_ns)
+		return backwards(text, err);
 	return rc;
 }
 
@@ -156,7 +176,7 @@ int time_range_resolve(const char *text, const struct time_base *base, uint64_t 
 	if (rc)
 		return rc;
 	if (*points.to && to_ns <= from_ns)
-		return dwell_err_set(err, -EINVAL, "'%s' ends before it starts", text);
+		return backwards(text, err);
 	*ret_from_ns = from_ns;
 	*ret_to_ns = to_ns;
 	return 0;

@@ -174,3 +174,44 @@ for name in data data4; do
 	row "$name ($events events)" "$(awk -v e="$events" -v t="$user" \
 		'BEGIN {printf "%.0f", t > 0 ? e / t : 0}')" "$user   $(median "$work/usage.$name" 4)"
 done
+
+# ---- text: what `perf script` prints, made here; ten times as much takes ten times as long
+# script_text SAMPLES: 150 threads, 5,500 stacks of 13 frames, frames out of 3,000 lines.
+script_text()
+{
+	awk -v samples="$1" 'BEGIN {
+		srand(1)
+		split("[kernel.kallsyms] /usr/lib/libc.so.6 /usr/bin/load /usr/lib/libstdc++.so.6", dso)
+		for (i = 0; i < 3000; i++)
+			line[i] = sprintf("\t%16x symbol_of_%d_functions+0x%x (%s)\n", 4194304 + i * 4099, i,
+				i % 4096, dso[1 + i % 4])
+		for (i = 0; i < 5500; i++)
+			for (k = 0; k < 13; k++)
+				stack[i] = stack[i] line[int(rand() * 3000)]
+		for (i = 0; i < samples; i++) {
+			k = int(rand() * 5500)
+			printf "load %d/%d [%03d] %d.%06d:    2004008 cpu-clock: \n%s\n", 4000 + k % 150,
+				4000 + k % 150, i % 2, 100 + i / 100000, i % 100000 * 10, stack[k]
+		}
+	}'
+}
+echo
+script_text 40000 >"$work/text"
+script_text 400000 >"$work/text10"
+row 'text, fold --on' 'MB/s' 'wall s, peak KiB'
+for name in text text10; do
+	bytes=$(stat -c %s "$work/$name")
+	for ((i = 0; i < ROUNDS; i++)); do
+		for cpus in 0 0,1; do
+			"$programs/usage" "$work/usage.$name.$cpus" taskset -c $cpus "$DWELL" fold --on \
+				"$work/$name" >/dev/null 2>&1
+		done
+	done
+	for cpus in 0 0,1; do
+		wall=$(median "$work/usage.$name.$cpus" 3)
+		row "$name, $((bytes >> 20)) MiB, CPUs $cpus" "$(awk -v b="$bytes" -v t="$wall" \
+			'BEGIN {printf "%.0f", b / t / 1e6}')" "$wall   $(median "$work/usage.$name.$cpus" 4)"
+	done
+done
+row 'ten times the text, one thread' "$(ratio "$(median "$work/usage.text10.0" 3)" \
+	"$(median "$work/usage.text.0" 3)")" 'times the wall time'

@@ -284,7 +284,7 @@ static enum dwell_symbol_status image_find(struct kernel *kernel, const struct d
 		return DWELL_SYMBOL_OK;
 	bytes = running_build_id(kernel->places, "kernel/notes", running);
 	same = bytes && build_id_equal(running, bytes, file->build_id, file->build_id_bytes);
-	why_set(why, "it was recorded without a build id");
+	why_set(why, "the kernel was recorded without a build id");
 	if (file->build_id_bytes) {
 		build_id_hex(file->build_id, file->build_id_bytes, wanted);
 		build_id_hex(running, bytes, hex);

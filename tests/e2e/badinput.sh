@@ -40,8 +40,14 @@ labels=$(seq -f '--label k%g=v' 300)
 # shellcheck disable=SC2086 # many words
 refused 2 'more labels than a reader takes' record $labels -- true
 refused 2 'an unknown report' report no-such-view empty
-dwell --version
-claim "--version (got $status)" [ "$status" = 0 ]
+refused 2 'CPUs that are none' record -a -C garbage -- true
+refused 2 'a time that ends before it starts' report --time 5s,2s empty
+refused 3 'neither a view nor a file' report thread
+claim 'says which views there are' grep -q 'summary.*threads' err
+for option in --version -V; do
+	dwell $option
+	claim "$option (got $status)" [ "$status" = 0 ]
+done
 for command in record fold report dump; do
 	dwell $command --help
 	claim "$command --help (got $status)" [ "$status" = 0 ]

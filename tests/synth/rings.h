@@ -159,6 +159,7 @@ static inline void rings_free(struct rings *r)
 	dwell_addrspaces_free(rec->spaces);
 	dwell_idmap_release(&rec->own_tids);
 	dwell_idmap_release(&rec->forks);
+	dwell_array_release(&rec->uncovered);
 	tids_release(&rec->tids);
 	merge_release(&rec->merge);
 	free(rec->cpus);

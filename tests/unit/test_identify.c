@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -256,6 +258,7 @@ static void the_threads_of_a_process(void **state)
 {
 	int32_t pid = getpid();
 	struct rings *r = *state;
+	const struct dwell_threads *threads;
 	struct sleeper sleeper;
 
 	sleeper_start(&sleeper);
@@ -274,6 +277,42 @@ static void the_threads_of_a_process(void **state)
 	dwell_array_release(&r->config.pids);
 	rings_read(r);
 	assert_own_thread(r->reading.source, true);
+	/* The recording had begun: nothing is known of them before. */
+	threads = dwell_source_threads(r->reading.source);
+	assert_true(dwell_threads_get(threads, dwell_threads_find(threads, pid))->joined_ns >
+		    r->rec.start_ns);
+}
+
+/* Births were lost: what targets bore is found in /proc, a child's child, too. */
+static void offspring_of_targets(void **state)
+{
+	struct rings *r = *state;
+	int pipe_fds[2];
+	pid_t child, grandchild = 0;
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	child = fork();
+	if (child == 0) {
+		grandchild = fork();
+		if (grandchild && write(pipe_fds[1], &grandchild, sizeof(grandchild)) < 0)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(pipe_fds[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	assert_int_equal(targets_add(&r->rec, getpid(), getpid()), 0);
+	r->config.inherit = false;
+	assert_int_equal(targets_collect_offspring(&r->rec), 0);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+	r->config.inherit = true;
+	assert_int_equal(targets_collect_offspring(&r->rec), 0);
+	kill(grandchild, SIGKILL);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	assert_int_equal(r->rec.tids.observed_alive, 3);
+	assert_true(tids_slot(&r->rec.tids, (uint32_t)child)->observed);
+	assert_true(tids_slot(&r->rec.tids, (uint32_t)grandchild)->observed);
 }
 
 static void targets_that_do_not_exist(void **state)
@@ -418,7 +457,7 @@ static void tids_to_come_are_covered_across_the_wrap(void **state)
 
 	r->rec.pid_max = 32768;
 	tidfilter_build(&r->rec.filter, NULL, 0, 29000);
-	assert_false(targets_next_covered(&r->rec, 28000));
+	assert_false(targets_next_covered(&r->rec, 26000));
 	assert_true(targets_next_covered(&r->rec, 30000));
 	assert_false(targets_next_covered(&r->rec, 31000));
 	for (uint32_t i = 0; i < 4096; i++)
@@ -432,11 +471,19 @@ static void targets_that_are_gone_end(void **state)
 	struct rings *r = *state;
 
 	assert_int_equal(tids_begin(&r->rec.tids, A, A, true), 0);
+	assert_int_equal(tids_begin(&r->rec.tids, A1, A, true), 0);
+	targets_prune(&r->rec);
+	assert_int_equal(r->rec.tids.observed_alive, 2);
+	/* What it did last was not read yet at the first look. */
+	switches(r, 0, 1000, A, S, IDLE);
+	pass(r);
 	targets_prune(&r->rec);
 	assert_int_equal(r->rec.tids.observed_alive, 0);
 	assert_int_equal(tids_begin(&r->rec.tids, (uint32_t)getpid(), getpid(), true), 0);
 	targets_prune(&r->rec);
+	targets_prune(&r->rec);
 	assert_int_equal(r->rec.tids.observed_alive, 1);
+	assert_trace(r, "1000 0 switch 4000010.1 S >0.1\n");
 }
 
 int main(void)
@@ -448,6 +495,7 @@ int main(void)
 		RINGS_TEST(code_made_at_run_time_gets_its_names),
 		RINGS_TEST(the_names_of_a_process_that_ends),
 		RINGS_TEST(the_threads_of_a_process),
+		RINGS_TEST(offspring_of_targets),
 		RINGS_TEST(targets_that_do_not_exist),
 		RINGS_TEST(one_thread),
 		RINGS_TEST(threads_of_one_user),

@@ -231,6 +231,26 @@ static void copies_of_two_filters_are_one_event(void **state)
 			"1200001 0 waking 4000010.1 by 4000020.1 0 at 1\n");
 }
 
+/* Woken, run elsewhere, asleep and woken again within microseconds, by the same CPU. */
+static void a_waking_of_a_new_sleep_is_no_copy(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	r->rec.overlap_until_ns = 1100000;
+	for (int copy = 0; copy < 2; copy++)
+		wakes(r, 0, 1000 + copy, B, 0, A);
+	switches(r, 1, 2000, IDLE, R, A);
+	switches(r, 1, 3000, A, S, IDLE);
+	for (int copy = 0; copy < 2; copy++)
+		wakes(r, 0, 4000 + 30000 * copy, B, 0, A); /* however slow the machine */
+	pass(r);
+	assert_trace(r, "1000 0 waking 4000010.1 by 4000020.1 0 at 1\n"
+			"2000 1 switch 0.1 R >4000010.1\n"
+			"3000 1 switch 4000010.1 S >0.1\n"
+			"4000 0 waking 4000010.1 by 4000020.1 0 at 1\n");
+}
+
 /* Where idle hides its switches, the same one comes twice when a record told of it in between. */
 static void a_real_repeat_is_no_copy(void **state)
 {
@@ -354,6 +374,7 @@ int main(void)
 		RINGS_TEST(chains_cut_by_the_kernel_or_gone_in_circles),
 		RINGS_TEST(wakers_in_every_context),
 		RINGS_TEST(copies_of_two_filters_are_one_event),
+		RINGS_TEST(a_waking_of_a_new_sleep_is_no_copy),
 		RINGS_TEST(a_real_repeat_is_no_copy),
 		RINGS_TEST(what_comes_after_the_window_is_counted_only),
 		RINGS_TEST(samples_declare_their_threads),

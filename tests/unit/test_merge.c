@@ -180,7 +180,7 @@ static void losses_at_the_windows_end(void **state)
 	loses(ring_main(r, 1), 1600, 7); /* and this one did not */
 	loses(ring_side(r, 2), 1600, 1);
 	pass(r);
-	assert_int_equal(r->rec.lost, 7);
+	assert_int_equal(r->rec.lost, 8);
 	assert_true(r->rec.recount);
 	assert_trace(r, "1500 0 gap none from 1400 7\n");
 }
@@ -189,12 +189,43 @@ static void lost_side_records_ask_for_proc(void **state)
 {
 	struct rings *r = *state;
 
-	loses(ring_side(r, 2), 1000, 1);
+	loses(ring_side(r, 2), 1000, 3);
 	pass(r);
 	assert_true(r->rec.rescan);
 	assert_false(r->rec.recount);
-	assert_int_equal(r->rec.lost, 0);
+	assert_int_equal(r->rec.lost, 3);
 	assert_trace(r, "");
+}
+
+/* A ring that is full to the end has no LOST record for what did not fit any more: the kernel's
+ * counts tell. */
+static void losses_that_no_record_tells_of(void **state)
+{
+	struct rings *r = *state;
+	struct cpu_events *cpus = r->rec.events.cpus;
+
+	target(r, A);
+	switches(r, 0, 1000, IDLE, R, A);
+	loses(ring_main(r, 0), 1200, 7);
+	switches(r, 0, 1300, A, S, IDLE);
+	switches(r, 1, 1400, IDLE, R, A);
+	switches(r, 2, 1600, IDLE, R, A);
+	r->rec.end_ns = 1500;
+	pass(r);
+	cpus[0].counts[RECORD_SWITCH] = (struct event_count){ 12, 2, 9 };
+	cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 1 };
+	cpus[1].counts[RECORD_SWITCH] = (struct event_count){ 5, 1, 0 }; /* Linux 5.x */
+	cpus[2].counts[RECORD_SWITCH].lost = 4;				 /* after the window */
+	r->rec.recount = false;
+	assert_int_equal(intake_lost_last(&r->rec), 0);
+	assert_int_equal(r->rec.lost, 7 + 3 + 4);
+	assert_true(r->rec.recount);
+	assert_trace(r, "1000 0 switch 0.1 R >4000010.1\n"
+			"1200 0 gap none from 1000 7\n"
+			"1300 0 switch 4000010.1 S >0.1\n"
+			"1500 0 gap none from 1300 3\n"
+			"1400 1 switch 0.1 R >4000010.1\n"
+			"1500 1 gap none from 1400 4\n");
 }
 
 /* Without tracepoints both share a ring. */
@@ -269,6 +300,7 @@ int main(void)
 		RINGS_TEST(a_loss_breaks_no_chain),
 		RINGS_TEST(losses_at_the_windows_end),
 		RINGS_TEST(lost_side_records_ask_for_proc),
+		RINGS_TEST(losses_that_no_record_tells_of),
 		TASKS_TEST(a_lost_record_may_be_of_any_kind),
 		RINGS_TEST(a_header_that_cannot_be_ends_the_recording),
 		RINGS_TEST(a_side_ring_breaks_alike),

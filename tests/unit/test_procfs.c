@@ -2,6 +2,8 @@
 /* Tests of record/procfs.c, cgroups.c and command.c on this process and children of it: names of
  * any bytes, threads and processes that are gone, commands that cannot run. */
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +21,10 @@
 #include "record/cgroups.h"
 #include "record/command.h"
 #include "record/procfs.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 static void this_process(void **state)
 {
@@ -45,6 +51,44 @@ static void this_process(void **state)
 	assert_true(proc_number("/proc/sys/kernel/pid_max", -5) >= pid);
 	assert_int_equal(proc_number("/proc/not-there", -5), -5);
 	assert_int_equal(proc_number("/proc/self/comm", -5), -5);
+}
+
+/* A child in a time namespace of its own, 1,000 s and a bit ahead: the exit status tells. */
+static int clock_in_namespace(void)
+{
+	int fd, status = 9;
+	int64_t offset_ns;
+	pid_t pid;
+
+	if (unshare(CLONE_NEWTIME))
+		return 77;
+	fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || dprintf(fd, "monotonic 1000 5\n") < 0)
+		return 77;
+	close(fd);
+	pid = fork();
+	if (pid == 0)
+		_exit(proc_clock_offset(&offset_ns) ? 2 : offset_ns != -1000000000005);
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static void clock_of_a_time_namespace(void **state)
+{
+	int64_t offset_ns = 1;
+	int status = 9;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (pid == 0)
+		_exit(clock_in_namespace());
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(proc_clock_offset(&offset_ns), 0);
+	assert_int_equal(offset_ns, 0);
 }
 
 static void names_of_any_bytes(void **state)
@@ -293,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_process),
+		cmocka_unit_test(clock_of_a_time_namespace),
 		cmocka_unit_test(names_of_any_bytes),
 		cmocka_unit_test(a_child_that_sleeps),
 		cmocka_unit_test(what_is_gone_is_told),

@@ -654,6 +654,12 @@ static void test_time_range(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(time_range_resolve(bad[i], &base, &from_ns, &to_ns, NULL),
 				 -EINVAL);
+	/* Wrong whatever the recording's time is, or only by it. */
+	assert_int_equal(time_range_check("5s,2s", NULL), -EINVAL);
+	assert_int_equal(time_range_check("5,2", NULL), -EINVAL);
+	assert_int_equal(time_range_check("20%,20%", NULL), -EINVAL);
+	assert_int_equal(time_range_check("23:59:59,00:00:01", NULL), 0);
+	assert_int_equal(time_range_check("50%,2s", NULL), 0);
 	base.realtime_ns = 0;
 	assert_int_equal(time_range_resolve("08:00:01,", &base, &from_ns, &to_ns, NULL), -EINVAL);
 }

@@ -189,6 +189,23 @@ static void nobody_takes_over_from_a_thread_that_is_no_target(void **state)
 			"1100 0 switch 4000020.1 S >4000010.1\n");
 }
 
+/* A leader that lives has not been replaced: its sibling left unseen. */
+static void nobody_takes_over_from_a_leader_that_lives(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	switches(r, 0, 1000, IDLE, R, A1);
+	switches(r, 0, 1100, A, S, IDLE);
+	switches(r, 0, 1200, IDLE, R, A1);
+	pass(r);
+	assert_true(tids_slot(&r->rec.tids, A1)->observed);
+	assert_trace(r, "1000 0 switch 0.1 R >4000011.1\n"
+			"1100 0 switch 4000010.1 S >0.1\n"
+			"1200 0 switch 0.1 R >4000011.1\n");
+}
+
 /* All in one pass: what the tid meant is told by the time of each record. */
 static void a_tid_used_again(void **state)
 {
@@ -300,13 +317,16 @@ static void children_outside_the_filter_ask_for_another(void **state)
 	forks(r, 0, 1010, B, B1);
 	pass(r);
 	assert_false(r->rec.refilter);
+	assert_int_equal(r->rec.uncovered.count, 0);
 	forks(r, 0, 1100, A, B); /* numbers went round */
 	pass(r);
 	assert_true(r->rec.refilter);
+	assert_int_equal(r->rec.uncovered.count, 1); /* its count will tell what passed no filter */
 	r->config.inherit = false;
 	r->rec.passed_over = 77;
 	assert_int_equal(targets_refilter(&r->rec), 0);
 	assert_false(r->rec.refilter);
+	assert_int_equal(r->rec.uncovered.count, 0);
 	assert_int_equal(r->rec.passed_over, 0);
 	assert_in_range(r->rec.overlap_until_ns, recording_now_ns(&r->rec) - 1000000000,
 			recording_now_ns(&r->rec) + 1000000000);
@@ -316,6 +336,25 @@ static void children_outside_the_filter_ask_for_another(void **state)
 	assert_false(tidfilter_covers(&r->rec.filter, C + 1));
 	assert_trace(r, "1000 -1 fork 4000030.1 of 4000010.1\n"
 			"1100 -1 fork 4000020.1 of 4000010.1\n");
+}
+
+/* Strangers bring the numbers round, too: the filter is made anew before a target is born there. */
+static void strangers_near_the_wrap_ask_for_a_filter(void **state)
+{
+	struct rings *r = *state;
+
+	r->rec.filtering = true;
+	r->rec.pid_max = A + 1000;
+	tidfilter_build(&r->rec.filter, NULL, 0, A);
+	forks(r, 0, 1000, B, B1); /* 1,000 more, and it begins again at 300 */
+	pass(r);
+	assert_true(r->rec.refilter);
+	assert_int_equal(r->rec.uncovered.count, 0);
+	r->rec.refilter = false;
+	r->rec.pid_max = A + 4000;
+	forks(r, 0, 1100, B, B1);
+	pass(r);
+	assert_false(r->rec.refilter);
 }
 
 static void names_are_made_printable(void **state)
@@ -383,12 +422,14 @@ int main(void)
 		RINGS_TEST(exec_that_is_preempted_half_way),
 		TASKS_TEST(exec_half_way_without_tracepoints),
 		RINGS_TEST(nobody_takes_over_from_a_thread_that_is_no_target),
+		RINGS_TEST(nobody_takes_over_from_a_leader_that_lives),
 		RINGS_TEST(a_tid_used_again),
 		RINGS_TEST(maps_live_as_long_as_a_thread),
 		RINGS_TEST(children_of_targets_are_targets),
 		RINGS_TEST(children_are_none_if_so_asked),
 		RINGS_TEST(all_threads_are_wanted_or_one_users),
 		RINGS_TEST(children_outside_the_filter_ask_for_another),
+		RINGS_TEST(strangers_near_the_wrap_ask_for_a_filter),
 		RINGS_TEST(names_are_made_printable),
 		cmocka_unit_test(records_too_short_for_what_they_are),
 		RINGS_TEST(records_of_no_use_are_passed_by),

@@ -556,6 +556,109 @@ static void test_loss_order(void **state)
 
 /* Each gap began before the one that was told of before it: this takes no longer than good order
  * does (it took an hour). */
+/* The kernel counts more switch-ins than events told of, and no gap explains it. */
+static void test_untold_switches(void **state)
+{
+	const struct dwell_timeline_stats *stats;
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	cpu(&w, 0, 0, TP, true);
+	cpu(&w, 0, 1, BOTH, true);
+	for (uint32_t thread = 1; thread <= 3; thread++)
+		reading(&w, 1, thread, DWELL_PHASE_START, S, 5, 0);
+	sw(&w, 10, 0, 6, R, 1);
+	sw(&w, 20, 0, 1, S, 2);
+	sw(&w, 30, 1, 6, S, 3);
+	in(&w, 31, 1, 3);
+	sw(&w, 40, 1, 3, S, 6);
+	out(&w, 41, 1, 3, false);
+	stats = dwell_timeline_stats(w.tl);
+	reading(&w, 90, 1, DWELL_PHASE_STOP, S, 6, 0);
+	assert_int_equal(stats->untold_switches, 0);
+	reading(&w, 91, 1, DWELL_PHASE_STOP, S, 9, 0);
+	assert_int_equal(stats->untold_switches, 3);
+	assert_int_equal(stats->contradictions, 1);
+	/* On a CPU as far as events tell. */
+	reading(&w, 92, 2, DWELL_PHASE_STOP, R, 8, 0);
+	assert_int_equal(stats->untold_switches, 5);
+	/* Where SWITCH IN is the witness, one may be on its way. */
+	reading(&w, 93, 3, DWELL_PHASE_STOP, S, 7, 0);
+	assert_int_equal(stats->untold_switches, 5);
+	reading(&w, 94, 3, DWELL_PHASE_STOP, S, 8, 0);
+	assert_int_equal(stats->untold_switches, 7);
+	assert_int_equal(stats->contradictions, 3);
+	finish(&w, 100);
+	expect(&w, 1, "<BS0-10 O10-20 BS20-90 Um90-100>");
+	expect(&w, 2, "<BS0-20 Um20-100>");
+	release(&w);
+}
+
+/* A thread that ran before its count was read: what it switched then is in no count. */
+static void test_count_from_the_middle(void **state)
+{
+	const struct dwell_timeline_stats *stats;
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	cpu(&w, 0, 0, TP, true);
+	sw(&w, 10, 0, 6, R, 1);
+	sw(&w, 20, 0, 1, S, 6);
+	reading(&w, 25, 1, DWELL_PHASE_START, S, 50, 0);
+	sw(&w, 30, 0, 6, R, 1);
+	sw(&w, 40, 0, 1, S, 6);
+	stats = dwell_timeline_stats(w.tl);
+	/* Its switch-in at 30 may have been stamped, and not counted yet, when 50 was read. */
+	reading(&w, 90, 1, DWELL_PHASE_STOP, S, 52, 0);
+	assert_int_equal(stats->untold_switches, 0);
+	reading(&w, 91, 1, DWELL_PHASE_STOP, S, 53, 0);
+	assert_int_equal(stats->untold_switches, 2);
+	finish(&w, 100);
+	release(&w);
+}
+
+/* A thread that became a target while the recording went on is observed since then only. */
+static void test_joined(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	cpu(&w, 0, 0, TP, true);
+	for (uint32_t thread = 1; thread <= 2; thread++)
+		dwell_threads_get(w.threads, thread)->joined_ns = T0 + 40;
+	wake(&w, 60, 1, 6);
+	sw(&w, 70, 0, 6, R, 1);
+	finish(&w, 100);
+	expect(&w, 1, "<B?40-60 Rw60-70 O70-100>");
+	expect(&w, 2, "<Un40-100>");
+	release(&w);
+}
+
+/* A gap that may have hidden them explains them. */
+static void test_count_after_loss(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	cpu(&w, 0, 0, TP, true);
+	reading(&w, 1, 1, DWELL_PHASE_START, S, 5, 0);
+	reading(&w, 1, 2, DWELL_PHASE_START, S, 5, 0);
+	sw(&w, 10, 0, 6, R, 1);
+	gap(&w, 20, 30, 0);
+	reading(&w, 40, 1, DWELL_PHASE_STOP, S, 9, 0);
+	reading(&w, 41, 2, DWELL_PHASE_STOP, S, 9, 0);
+	assert_int_equal(dwell_timeline_stats(w.tl)->untold_switches, 0);
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 0);
+	finish(&w, 50);
+	expect(&w, 1, "<BS0-10 O10-20 Ul20-50>");
+	expect(&w, 2, "<BS0-20 Ul20-50>");
+	release(&w);
+}
+
 static void test_loss_hostile_order(void **state)
 {
 	enum { GAPS = 1000000 };
@@ -659,6 +762,10 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_loss_running),
 		cmocka_unit_test(test_loss_order),
+		cmocka_unit_test(test_untold_switches),
+		cmocka_unit_test(test_count_from_the_middle),
+		cmocka_unit_test(test_joined),
+		cmocka_unit_test(test_count_after_loss),
 		cmocka_unit_test(test_loss_hostile_order),
 		cmocka_unit_test(test_late_events),
 		cmocka_unit_test(test_exec_splits_running_time),

@@ -271,7 +271,7 @@ static void check_whole(struct check *check, json_object *root)
 	json_object_object_get_ex(root, "coverage", &value);
 	coverage = value ? json_object_get_double(value) : 1; /* none: nothing happened */
 	claim(check, coverage >= 1, "coverage is %.6f", coverage);
-	claim(check, !check->hidden_switches, "contradictions are %" PRId64,
+	claim(check, !check->hidden_switches, "contradictions and untold switches are %" PRId64,
 	      check->hidden_switches);
 }
 
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 		printf("%" PRId64 "\n", member(root, key));
 		return 0;
 	}
-	check.hidden_switches = member(root, "contradictions");
+	check.hidden_switches = member(root, "contradictions") + member(root, "untold_switches");
 	check_whole(&check, root);
 	observed = check_books(&check);
 	if (optind + 1 < argc)
