@@ -289,20 +289,19 @@ static struct active *order_first(const struct order *order)
 /* Makes the run current whose next record is due: 1, 0 when there is none, or -errno. */
 static int order_switch(struct order *order, struct dwell_err *err)
 {
-	const struct run *runs = order->data->runs.data, *end = runs + order->data->runs.count;
-	const struct run *next = runs + order->next_run;
+	uint32_t count = order->data->runs.count;
+	const struct run *next;
 	struct active *first;
 	int rc;
 
 	for (;;) {
 		first = order_first(order);
-		if (next == end ||
-		    (first && due_before(first->stamp, &first->run, next->first_ns, next)))
+		next = order->next_run < count ? &order->data->runs.data[order->next_run] : NULL;
+		if (!next || (first && due_before(first->stamp, &first->run, next->first_ns, next)))
 			break;
 		rc = run_begin(order, err);
 		if (rc)
 			return rc;
-		next++;
 	}
 	if (!first)
 		return 0;
@@ -314,7 +313,7 @@ static int order_switch(struct order *order, struct dwell_err *err)
 		heap_down(order, 0);
 	}
 	order->limit = order->heap.count ? order->heap.data[0].stamp : UINT64_MAX;
-	if (next < end && next->first_ns < order->limit)
+	if (next && next->first_ns < order->limit)
 		order->limit = next->first_ns;
 	return 1;
 }

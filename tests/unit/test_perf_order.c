@@ -37,7 +37,8 @@ static void assert_order(const struct perf_bytes *records, struct expected *expe
 	perf_read_all(&reading, &b);
 	assert_int_equal(reading.rc, 0);
 	assert_int_equal(reading.seen.count, count);
-	qsort(expected, count, sizeof(*expected), expected_compare);
+	if (count)
+		qsort(expected, count, sizeof(*expected), expected_compare);
 	for (uint32_t i = 0; i < count; i++) {
 		assert_int_equal(reading.seen.data[i].time_ns, expected[i].time_ns);
 		assert_int_equal(reading.seen.data[i].ip, expected[i].ip);
@@ -202,6 +203,18 @@ static void passes_big_records(void **state)
 	dwell_array_release(&b);
 }
 
+/* An event and no record of it. */
+static void ends_at_once(void **state)
+{
+	struct perf_bytes records = { 0 };
+
+	(void)state;
+	assert_order(&records, NULL, 0);
+	perf_mark(&records, DWELL_PERF_FINISHED_INIT);
+	assert_order(&records, NULL, 0);
+	dwell_array_release(&records);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +224,7 @@ int main(void)
 		cmocka_unit_test(places_odd_stamps),
 		cmocka_unit_test(keeps_unstamped_in_place),
 		cmocka_unit_test(passes_big_records),
+		cmocka_unit_test(ends_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
