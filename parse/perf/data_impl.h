@@ -144,6 +144,10 @@ int build_id_decode(struct dwell_perf_data *data, const uint8_t *record, uint32_
 int build_ids_decode(struct dwell_perf_data *data, struct bytes *body);
 void build_ids_release(struct dwell_perf_data *data);
 
+/* ---- simpleperf.c */
+
+int simpleperf_meta_decode(struct dwell_perf_data *data, struct bytes *body);
+
 /* ---- walk.c, user.c */
 
 /* Indexes the records of a segment from offset to end. */

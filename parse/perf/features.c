@@ -185,6 +185,14 @@ static const struct feature {
 	[32] = { true, NULL, 0 }, /* CPU_DOMAIN_INFO */
 	[33] = { true, NULL, 0 }, /* E_MACHINE */
 	[34] = { true, NULL, 0 }, /* CLN_SIZE */
+	/* simpleperf's (its record_file_format.h) */
+	[128] = { true, NULL, 0 }, /* FILE: symbols */
+	[129] = { true, simpleperf_meta_decode, 0 },
+	[130] = { true, NULL, 0 }, /* DEBUG_UNWIND */
+	[131] = { true, NULL, 0 }, /* DEBUG_UNWIND_FILE */
+	[132] = { true, NULL, 0 }, /* FILE2 */
+	[133] = { true, NULL, 0 }, /* ETM_BRANCH_LIST */
+	[134] = { true, NULL, 0 }, /* INIT_MAP */
 };
 
 #define FEATURES (sizeof(features) / sizeof(*features))

@@ -10,6 +10,7 @@
 enum {
 	RUN_MAX_BYTES = 1 << 30,
 	SIMPLEPERF_TYPES = 1 << 15,
+	SIMPLEPERF_TRACING_DATA = SIMPLEPERF_TYPES + 9,
 	/* Of PERF_RECORD_LOST_SAMPLES: filtered by a BPF program, which is no loss. */
 	LOST_SAMPLES_BPF = 1 << 15,
 };
@@ -130,6 +131,7 @@ static void walk_skip(struct walk *walk, uint64_t count)
 
 	walk->broken = true;
 	if (count > walk->end - walk->at) {
+		walk->data->info.unread_bytes += count - (walk->end - walk->at);
 		count = walk->end - walk->at;
 		walk_stop(walk, false);
 	}
@@ -320,15 +322,33 @@ static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
 	return rc ? dwell_err_sys(walk->err, rc, "cannot read '%s'", data->path) : 0;
 }
 
-/* simpleperf's own records: sizes have 32 bits there, the upper ones in the place of misc. */
-static int walk_simpleperf(struct walk *walk, uint32_t bytes)
+/* simpleperf's own records: sizes have 32 bits there, the upper ones in the place of misc. Tracing
+ * data are one of them. */
+static int walk_simpleperf(struct walk *walk, uint32_t type, uint32_t bytes)
 {
+	struct dwell_perf_data *data = walk->data;
+	uint64_t at = walk->at + RECORD_HEADER_BYTES + sizeof(uint32_t);
+	uint8_t *body;
+	int rc = 0;
+
 	if (bytes < RECORD_HEADER_BYTES)
 		return walk_stop(walk, true);
-	walk->data->info.records[0]++;
-	walk->data->info.unknown_records++;
+	if (type == SIMPLEPERF_TRACING_DATA && bytes > RECORD_HEADER_BYTES + sizeof(uint32_t)) {
+		uint64_t body_bytes = bytes - (at - walk->at);
+
+		rc = segment_load(data, walk->segment, at, body_bytes, &body, walk->err);
+		if (!rc) {
+			rc = tracing_data_decode(data, body, body_bytes);
+			free(body);
+		}
+		data->info.bad_features += rc == -EINVAL;
+	} else {
+		data->info.records[0]++;
+		data->info.unknown_records++;
+	}
 	walk_pass(walk, RECORD_HEADER_BYTES, bytes - RECORD_HEADER_BYTES);
-	return 0;
+	return rc && rc != -EINVAL ? dwell_err_sys(walk->err, rc, "cannot read '%s'", data->path)
+				   : 0;
 }
 
 /* Takes in the whole records in the buffer. */
@@ -344,7 +364,7 @@ static int walk_buffer(struct walk *walk)
 		uint32_t bytes = load_u16(record + 6, swapped);
 
 		if (type >= SIMPLEPERF_TYPES) {
-			rc = walk_simpleperf(walk, (uint32_t)misc << 16 | bytes);
+			rc = walk_simpleperf(walk, type, (uint32_t)misc << 16 | bytes);
 			continue;
 		}
 		if (bytes < RECORD_HEADER_BYTES || (bytes % 8 && type < DWELL_PERF_USER_TYPES))

@@ -50,9 +50,10 @@ static inline void perf_u64(struct perf_bytes *b, uint64_t value)
 
 static inline void perf_zeros(struct perf_bytes *b, size_t count)
 {
-	static const uint8_t zeros[4096];
+	static const uint8_t zero;
 
-	perf_put(b, zeros, count);
+	while (count--)
+		perf_put(b, &zero, 1);
 }
 
 /* A text with its NUL and zeros behind it up to a multiple of 8. */

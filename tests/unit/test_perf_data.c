@@ -494,13 +494,48 @@ static void reads_the_old_header(void **state)
 	dwell_array_release(&b);
 }
 
+/* simpleperf: names in its own feature, tracing data in its own record, sizes of 32 bits. */
+static void reads_simpleperf(void **state)
+{
+	static const char meta[] = "clockid\0monotonic\0event_type_info\0junk\n"
+				   "sched:sched_switch,2,316\ncpu-clock:u,1,0\n";
+	struct perf_feature features[] = { { .bit = 129 } };
+	struct perf_form form = {
+		.attr_bytes = 112, .events = 2, .features = features, .feature_count = 1
+	};
+	struct perf_bytes records = { 0 }, tracing = { 0 }, b = { 0 };
+	struct perf_reading reading;
+
+	(void)state;
+	perf_put(&features[0].body, meta, sizeof(meta));
+	perf_tracing(&tracing);
+	perf_zeros(&tracing, 100000 - tracing.count);
+	perf_u32(&records, 32777);
+	perf_u16(&records, (8 + 4 + 100000) >> 16);
+	perf_u16(&records, (8 + 4 + 100000) & 0xffff);
+	perf_u32(&records, tracing.count);
+	perf_put(&records, tracing.data, tracing.count);
+	content(&records);
+	perf_make(&b, &form, &records);
+	perf_read_all(&reading, &b);
+	assert_content(&reading);
+	assert_string_equal(dwell_perf_data_event(reading.data, 0)->name, "cpu-clock:u");
+	assert_string_equal(dwell_perf_data_event(reading.data, 1)->name, "sched:sched_switch");
+	assert_int_equal(dwell_perf_data_format(reading.data, 0)->id, 316);
+	perf_close(&reading);
+	dwell_array_release(&features[0].body);
+	dwell_array_release(&tracing);
+	dwell_array_release(&records);
+	dwell_array_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_every_form),	cmocka_unit_test(swaps_fields),
 		cmocka_unit_test(reads_a_pipe),		cmocka_unit_test(reads_compressed),
 		cmocka_unit_test(reads_a_directory),	cmocka_unit_test(reads_what_was_killed),
-		cmocka_unit_test(reads_the_old_header),
+		cmocka_unit_test(reads_the_old_header), cmocka_unit_test(reads_simpleperf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

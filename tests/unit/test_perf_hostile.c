@@ -287,6 +287,7 @@ static void bounds_what_stands_outside(void **state)
 		perf_read_all(&reading, &b);
 		assert_int_equal(reading.rc, 0);
 		assert_int_equal(reading.seen.count, 1);
+		assert_true(reading.info->unread_bytes > 0);
 		perf_close(&reading);
 		dwell_array_release(&records);
 		dwell_array_release(&b);
