@@ -286,13 +286,14 @@ static inline void perf_file(struct perf_bytes *b, const struct perf_form *form,
 {
 	uint32_t header = form->header_bytes ? form->header_bytes : 104;
 	uint64_t attrs_bytes = form->events * (form->attr_bytes + 16ull),
-		 ids_bytes = form->events * 8ull * PERF_TEST_IDS, features_bytes = 0, bitmap = 0;
+		 ids_bytes = form->events * 8ull * PERF_TEST_IDS, features_bytes = 0,
+		 bitmap[4] = { 0 };
 	uint64_t attrs_at = header, data_at = header + attrs_bytes + ids_bytes;
 
 	b->swapped = form->swapped;
 	for (uint32_t i = 0; i < form->feature_count; i++) {
 		features_bytes += 16 + form->features[i].body.count;
-		bitmap |= 1ull << form->features[i].bit;
+		bitmap[form->features[i].bit / 64] |= 1ull << form->features[i].bit % 64;
 	}
 	if (form->attrs_behind) {
 		data_at = header;
@@ -307,8 +308,9 @@ static inline void perf_file(struct perf_bytes *b, const struct perf_form *form,
 	perf_u64(b, form->unfinished ? 0 : records->count);
 	perf_zeros(b, 16);
 	if (header > 72) {
-		perf_u64(b, bitmap);
-		perf_zeros(b, header - 80);
+		for (int i = 0; i < 4; i++)
+			perf_u64(b, bitmap[i]);
+		perf_zeros(b, header - 104);
 	}
 	if (!form->attrs_behind) {
 		perf_attrs(b, form, attrs_at + attrs_bytes);
