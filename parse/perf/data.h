@@ -83,14 +83,15 @@ struct dwell_perf_data_info {
 	bool idle_seen;		   /* a sample or switch of tid 0: CPU-wide events */
 	bool switch_cpu_wide_seen;
 	uint64_t records[DWELL_PERF_USER_TYPES]; /* by type; [0] = types that nobody knows */
-	uint64_t lost_samples; /* LOST_SAMPLES, and what LOST counts are not about */
+	uint64_t lost_samples; /* by LOST_SAMPLES; LOST records are the reader's to add */
 	uint64_t compressed_bytes, decompressed_bytes;
 
 	/* What was passed over or is missing. */
 	uint64_t unknown_records, unknown_features, bad_features;
 	uint64_t unknown_ids;  /* records of an event that the file does not describe */
 	uint64_t bad_records;  /* too short for what they claim: passed over */
-	uint64_t unread_bytes; /* behind the place where reading had to stop */
+	uint64_t unread_bytes; /* behind the place where reading had to stop, or said and not there
+				*/
 	uint64_t data_bytes;   /* of records, as stored */
 	bool unfinished;       /* the recorder was killed: no data size, no features */
 	bool damaged;	       /* reading stopped at bytes that cannot be right */
