@@ -215,9 +215,10 @@ static int take_raw_wait(struct dwell_source *source, const struct dwell_perf_re
 static int take_wait(struct dwell_source *source, const struct dwell_perf_record *record,
 		     struct dwell_perf_sample *sample)
 {
+	static const uint64_t aggregate_ns = 0xffffffff00000000; /* and up: the first form's */
 	struct perf_source *perf = source->format;
 
-	if (!record->timed)
+	if (!record->timed || record->time_ns >= aggregate_ns)
 		perf->event.time_ns = perf->info->end_ns;
 	perf->event.cpu = DWELL_CPU_NONE;
 	if (sample->raw_bytes && !sample->chain_count)
