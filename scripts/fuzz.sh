@@ -9,6 +9,18 @@ seconds=${FUZZ_SECONDS:-60}
 findings=build/fuzz-findings
 failed=0
 
+# Real perf.data of others, small ones, where they stand beside the project.
+seed_perf_data()
+{
+	local file
+	find "${CORPUS:-../shared/corpus}/files" -type f -size -64k 2>/dev/null |
+		while read -r file; do
+			case $(head -c 4 "$file" | tr -d '\0') in
+			PERF | 2ELI) cp -n "$file" "$1/$(sha256sum <"$file" | cut -c 1-16)" ;;
+			esac
+		done
+}
+
 mkdir -p "$findings"
 for program in "$1"/fuzz_*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
@@ -16,6 +28,7 @@ for program in "$1"/fuzz_*; do
 	corpus=build/fuzz-corpus/$name
 	mkdir -p "$corpus"
 	[ -d "tests/fuzz/$name" ] && cp -n "tests/fuzz/$name"/* "$corpus/"
+	[ "$name" = fuzz_perf_data ] && seed_perf_data "$corpus"
 	if timeout -k 5 $((seconds + 60)) "$program" -max_total_time="$seconds" -timeout=10 \
 		-rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$findings/$name-" "$corpus" \
 		>"$findings/$name.log" 2>&1; then

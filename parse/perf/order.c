@@ -273,36 +273,48 @@ static int run_begin(struct order *order, struct dwell_err *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* The run among those that have begun whose record comes first; NULL when there is none. */
+static struct active *order_first(const struct order *order)
+{
+	struct active *current = order->current;
+	const struct waiting *top = order->heap.data;
+
+	if (!order->heap.count)
+		return current;
+	if (!current || due_before(top->stamp, &top->active->run, current->stamp, &current->run))
+		return top->active;
+	return current;
+}
+
 /* Makes the run current whose next record is due: 1, 0 when there is none, or -errno. */
 static int order_switch(struct order *order, struct dwell_err *err)
 {
-	const struct run *runs = order->data->runs.data;
 	uint32_t count = order->data->runs.count;
+	const struct run *next;
+	struct active *first;
 	int rc;
 
-	if (order->current) {
-		if (dwell_array_grow(&order->heap))
-			return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", order->data->path);
-		heap_push(order, order->current);
-		order->current = NULL;
-	}
-	while (order->next_run < count) {
-		const struct run *next = &runs[order->next_run];
-		const struct waiting *top = order->heap.data;
-
-		if (order->heap.count &&
-		    due_before(top->stamp, &top->active->run, next->first_ns, next))
+	for (;;) {
+		first = order_first(order);
+		next = order->next_run < count ? &order->data->runs.data[order->next_run] : NULL;
+		if (!next || (first && due_before(first->stamp, &first->run, next->first_ns, next)))
 			break;
 		rc = run_begin(order, err);
 		if (rc)
 			return rc;
 	}
-	if (!order->heap.count)
+	if (!first)
 		return 0;
-	order->current = heap_pop(order);
+	if (!order->current) {
+		order->current = heap_pop(order);
+	} else if (first != order->current) {
+		order->heap.data[0] = (struct waiting){ order->current->stamp, order->current };
+		order->current = first;
+		heap_down(order, 0);
+	}
 	order->limit = order->heap.count ? order->heap.data[0].stamp : UINT64_MAX;
-	if (order->next_run < count && runs[order->next_run].first_ns < order->limit)
-		order->limit = runs[order->next_run].first_ns;
+	if (next && next->first_ns < order->limit)
+		order->limit = next->first_ns;
 	return 1;
 }
 
