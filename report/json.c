@@ -56,14 +56,21 @@ static void put_text(struct builder *b, const char *key, const char *text)
 	free(clean);
 }
 
-/* Moves b's object to the end of array. */
-static int array_put(struct json_object *array, struct builder *b)
+/* Moves the inner one's object into b. */
+static void put_object(struct builder *b, const char *key, const struct builder *inner)
 {
-	if (!b->object || b->failed || json_object_array_add(array, b->object)) {
-		json_object_put(b->object);
-		return -ENOMEM;
-	}
-	return 0;
+	put(b, key, inner->object);
+	if (inner->failed)
+		b->failed = inner->failed;
+}
+
+/* Moves row's object to the end of an array that goes into b. */
+static void put_row(struct builder *b, struct json_object *array, const struct builder *row)
+{
+	if (row->object && !row->failed && !json_object_array_add(array, row->object))
+		return;
+	json_object_put(row->object);
+	b->failed = -ENOMEM;
 }
 
 static void put_labels(struct builder *b, const struct dwell_analysis *analysis)
@@ -77,9 +84,7 @@ static void put_labels(struct builder *b, const struct dwell_analysis *analysis)
 		dwell_text_clean(clean, sizeof(clean), key, "\xef\xbf\xbd");
 		put_text(&labels, clean, value);
 	}
-	if (labels.failed)
-		b->failed = labels.failed;
-	put(b, "labels", labels.object);
+	put_object(b, "labels", &labels);
 }
 
 static void put_origin(struct builder *b, const struct dwell_analysis *analysis)
@@ -115,8 +120,7 @@ static void put_events(struct builder *b, const struct dwell_analysis *analysis)
 		put_text(&row, "unit", desc->unit == DWELL_UNIT_NS ? "ns" : "count");
 		put_bool(&row, "clock", desc->is_clock);
 		put_u64(&row, "samples", dwell_analysis_event_count(analysis, i));
-		if (array_put(array, &row))
-			b->failed = -ENOMEM;
+		put_row(b, array, &row);
 	}
 	put(b, "events", array);
 }
@@ -145,8 +149,7 @@ static void put_coverage(struct builder *b, const struct dwell_analysis *analysi
 		put_u64(&row, "parsed", coverage->parsed);
 		put_u64(&row, "lost", coverage->lost);
 		put_bool(&row, "blind_idle", coverage->blind_idle);
-		if (array_put(array, &row))
-			b->failed = -ENOMEM;
+		put_row(b, array, &row);
 	}
 	put(b, "coverage_rows", array);
 }
@@ -164,9 +167,7 @@ static void put_unknown(struct builder *b, const uint64_t *unknown_ns)
 
 	for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
 		put_u64(&object, keys[why], unknown_ns[why]);
-	put(b, "unknown", object.object);
-	if (object.failed)
-		b->failed = object.failed;
+	put_object(b, "unknown", &object);
 }
 
 static void put_warning(void *user, const char *text)
@@ -222,18 +223,43 @@ static struct builder open_view(const char *schema, const struct dwell_view *vie
 	return b;
 }
 
-/* Prints and frees b's object. */
-static int close_view(struct builder *b, FILE *out)
+/* b's object as text, owned by it; NULL with b->failed set when out of memory. */
+static const char *builder_text(struct builder *b)
 {
 	const char *text = NULL;
 
 	if (!b->failed)
 		text = json_object_to_json_string_ext(
 			b->object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text)
+		b->failed = -ENOMEM;
+	return text;
+}
+
+/* Prints and frees b's object. */
+static int close_view(struct builder *b, FILE *out)
+{
+	const char *text = builder_text(b);
+
 	if (text)
 		fprintf(out, "%s\n", text);
-	else
-		b->failed = -ENOMEM;
+	json_object_put(b->object);
+	return b->failed;
+}
+
+/* Prints the object as an element of an array in the outermost object, and frees it. Strings have
+ * no line breaks of their own in JSON. */
+static int print_element(struct builder *b, bool first, FILE *out)
+{
+	const char *text = builder_text(b);
+
+	if (text)
+		fputs(first ? "\n    " : ",\n    ", out);
+	for (; text && *text; text++) {
+		putc(*text, out);
+		if (*text == '\n')
+			fputs("    ", out);
+	}
 	json_object_put(b->object);
 	return b->failed;
 }
@@ -260,13 +286,9 @@ static void put_asides(struct builder *b, const struct dwell_summary *summary)
 
 		put_u64(&aside, "threads", summary->asides[i].threads);
 		put_u64(&aside, "ns", summary->asides[i].ns);
-		put(&asides, keys[i], aside.object);
-		if (aside.failed)
-			b->failed = aside.failed;
+		put_object(&asides, keys[i], &aside);
 	}
-	put(b, "not_listed", asides.object);
-	if (asides.failed)
-		b->failed = asides.failed;
+	put_object(b, "not_listed", &asides);
 }
 
 /* The lines of a summary whose analysis counts. */
@@ -283,8 +305,7 @@ static void put_sample_lines(struct builder *b, const struct dwell_view *view,
 			 dwell_strings_get(view->analysis.tables.strings, line->comm));
 		put_text(&row, "where", dwell_strings_get(summary->where, line->where));
 		put_u64(&row, "samples", line->count);
-		if (array_put(array, &row))
-			b->failed = -ENOMEM;
+		put_row(b, array, &row);
 	}
 	put(b, "sample_lines", array);
 }
@@ -311,8 +332,7 @@ int json_print_summary(const struct dwell_view *view, const struct dwell_summary
 		put_u64(&row, "count", line->count);
 		put_u64(&row, "longest_ns", line->longest_ns);
 		put_bool(&row, "longest_censored", line->censored);
-		if (array_put(array, &row))
-			b.failed = -ENOMEM;
+		put_row(&b, array, &row);
 	}
 	put(&b, "lines", array);
 	if (health->counted)
@@ -320,8 +340,8 @@ int json_print_summary(const struct dwell_view *view, const struct dwell_summary
 	return close_view(&b, out);
 }
 
-static int put_thread(struct json_object *array, const struct dwell_analysis *analysis,
-		      uint32_t index)
+static int print_thread(const struct dwell_analysis *analysis, uint32_t index, bool first,
+			FILE *out)
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
 	const struct dwell_books *books = dwell_analysis_books(analysis, index);
@@ -346,18 +366,23 @@ static int put_thread(struct json_object *array, const struct dwell_analysis *an
 	put_bool(&b, "ended_in_window", thread->died_ns != 0);
 	put_bool(&b, "recorder", thread->recorder);
 	put_bool(&b, "kernel", thread->kernel);
-	return array_put(array, &b);
+	return print_element(&b, first, out);
 }
 
+/* There may be hundreds of thousands of threads: each is printed and forgotten. */
 int json_print_threads(const struct dwell_view *view, const struct dwell_thread_list *list,
 		       const struct dwell_health *health, FILE *out)
 {
 	struct builder b = open_view("dwell-threads", view, health);
-	struct json_object *array = json_object_new_array();
+	const char *head = builder_text(&b);
+	int rc = b.failed;
 
-	for (uint32_t i = 0; array && i < list->threads.count; i++)
-		if (put_thread(array, &view->analysis, list->threads.data[i]))
-			b.failed = -ENOMEM;
-	put(&b, "threads", array);
-	return close_view(&b, out);
+	if (!rc)
+		fprintf(out, "%.*s,\n  \"threads\":[", (int)(strlen(head) - strlen("\n}")), head);
+	json_object_put(b.object);
+	for (uint32_t i = 0; !rc && i < list->threads.count; i++)
+		rc = print_thread(&view->analysis, list->threads.data[i], i == 0, out);
+	if (!rc)
+		fputs(list->threads.count ? "\n  ]\n}\n" : "]\n}\n", out);
+	return rc;
 }
