@@ -304,7 +304,7 @@ static void switches_and_wakings(void **state)
 		"100 0 switch 11.1 S >0.1" STACK,
 		"150 1 waking 11.1 by 20.1 0 at 1 |+0", /* no chain: its ip, which lies in no file
 							 */
-		"200 1 switch 20.1 R+ >11.1 |[kernel.kallsyms]+100",
+		"200 1 switch 20.1 R+ >11.1 |+0|[kernel.kallsyms]+100",
 		"300 1 switch 11.1 Z >20.1" STACK,
 		"400 0 switch 0.1 R >20.1 |[kernel.kallsyms]+100",
 		NULL,
