@@ -478,6 +478,48 @@ static void samples(void **state)
 	assert_events(source, lines);
 }
 
+/* The user part of a chain that comes when the thread goes back to user mode. */
+static void callchains_that_come_later(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 0 sample 11.1 0 1 |/bin/app+1fff|/bin/app+1000|[kernel.kallsyms]+100",
+		"150 0 sample 12.1 0 1 |[kernel.kallsyms]+100", /* another thread's cookie */
+		"160 0 sample 11.1 0 1 |[kernel.kallsyms]+100", /* it never came */
+		NULL,
+	};
+	const uint64_t cookies[] = { 77, 77, 78 };
+	const uint32_t tids[] = { 11, 12, 11 };
+	const uint64_t times[] = { 100, 150, 160 };
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		pipe_begin(&b, swapped);
+		event_add(&b, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000,
+			  TYPES | PERF_SAMPLE_CALLCHAIN, FLAGS, ID_CLOCK, "cpu-clock");
+		maps_add(&b);
+		for (unsigned i = 0; i < 3; i++) {
+			at = sample_begin(&b, ID_CLOCK, tids[i], times[i], 0);
+			perf_u64(&b, 4);
+			perf_u64(&b, PERF_CONTEXT_KERNEL);
+			perf_u64(&b, 0xffffffff81000100);
+			perf_u64(&b, (uint64_t)-640);
+			perf_u64(&b, cookies[i]);
+			perf_end(&b, at);
+		}
+		at = perf_begin(&b, DWELL_PERF_CALLCHAIN_DEFERRED, 0);
+		perf_u64(&b, 77);
+		perf_u64(&b, 2);
+		perf_u64(&b, 0x401000);
+		perf_u64(&b, 0x402000);
+		trailer_add(&b, 11, 200, 0, ID_CLOCK);
+		perf_end(&b, at);
+		assert_events(open_bytes(&b), lines);
+	}
+}
+
 /* perf record --off-cpu: as callchains with stamps that are none, or raw with ids either way. */
 static void waits_measured_by_perf(void **state)
 {
@@ -547,6 +589,7 @@ int main(void)
 		cmocka_unit_test(births),
 		cmocka_unit_test(switches_that_cannot_be_joined),
 		cmocka_unit_test(samples),
+		cmocka_unit_test(callchains_that_come_later),
 		cmocka_unit_test(waits_measured_by_perf),
 	};
 
