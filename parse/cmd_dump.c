@@ -55,7 +55,8 @@ static const struct dwell_opt_usage usage = {
 	.command = "dump",
 	.line = "dwell dump [OPTION]... [FILE]",
 	.about = "Prints a recording as it is: its headers, then every event in time order, one "
-		 "line each.",
+		 "line each.\nFILE is a dwell trace, a perf.data or the "
+		 "text of perf script.",
 };
 
 struct dump_opts {

@@ -23,6 +23,8 @@ enum perf_role {
 	PERF_ROLE_OFF_CPU,    /* offcpu-time of perf record --off-cpu */
 };
 
+enum { PERF_JOINED_MAX = 1024 };
+
 struct perf_cpu {
 	uint32_t running;   /* thread that runs as far as switches tell, or DWELL_THREAD_NONE */
 	uint32_t left;	    /* who left in the switch whose records may still come */
@@ -51,9 +53,10 @@ struct perf_source {
 	DWELL_ARRAY(bool) seen;	 /* by thread: an event of the window named it */
 	bool timed;		 /* the record at hand lies in the window */
 	uint32_t not_unwound_frame;
-	uint64_t not_unwound;	    /* samples whose user stack was copied and not unwound */
-	struct dwell_idmap cgroups; /* kernel's id -> path (string id) */
-	struct dwell_event event;   /* the one handed out */
+	uint64_t not_unwound;		  /* samples whose user stack was copied and not unwound */
+	struct dwell_idmap cgroups;	  /* kernel's id -> path (string id) */
+	uint64_t joined[PERF_JOINED_MAX]; /* a chain and its user part that came later */
+	struct dwell_event event;	  /* the one handed out */
 };
 
 /* Facts and event table from the file's description; roles of events. 0, -ENOMEM. */

@@ -18,6 +18,8 @@ enum {
 	KSYMBOL_UNREGISTER = 1,
 };
 
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows; newer than some headers */
+
 static int thread_seen(struct perf_source *perf, uint32_t thread)
 {
 	if (dwell_array_reserve(&perf->seen, (uint64_t)thread + 1))
@@ -85,6 +87,27 @@ static bool has_user_part(const struct dwell_perf_sample *sample)
 	return !sample->user_stack;
 }
 
+/* A chain that ends in a cookie gets the user part that came later. *chain and *count then are
+ * those of perf->joined. */
+static int chain_join(struct perf_source *perf, uint32_t tid, const uint64_t **chain,
+		      uint64_t *count)
+{
+	uint64_t kept = *count - 2, *joined = perf->joined;
+	int64_t came;
+
+	if (kept > PERF_JOINED_MAX / 2)
+		kept = PERF_JOINED_MAX / 2;
+	memcpy(joined, *chain, kept * sizeof(*joined));
+	joined[kept] = (uint64_t)PERF_CONTEXT_USER;
+	came = dwell_perf_data_deferred(perf->data, (*chain)[*count - 1], tid, joined + kept + 1,
+					(uint32_t)(PERF_JOINED_MAX - kept - 1), NULL);
+	if (came < 0)
+		return (int)came;
+	*chain = joined;
+	*count = came ? kept + 1 + (uint64_t)came : kept;
+	return 0;
+}
+
 int perf_stack(struct dwell_source *source, const struct dwell_perf_record *record,
 	       const struct dwell_perf_sample *sample, enum dwell_callchain_part part,
 	       uint32_t *ret_stack)
@@ -95,7 +118,13 @@ int perf_stack(struct dwell_source *source, const struct dwell_perf_record *reco
 	const uint64_t *chain = sample->chain;
 	int32_t pid = (int32_t)sample->pid;
 	uint32_t root = 0;
+	int rc;
 
+	if (count >= 2 && chain[count - 2] == CONTEXT_USER_DEFERRED) {
+		rc = chain_join(perf, sample->tid, &chain, &count);
+		if (rc)
+			return rc;
+	}
 	/* A dying thread's last samples name no process. */
 	if (pid <= 0)
 		pid = dwell_threads_get(source->threads, perf->event.thread)->pid;
@@ -215,9 +244,10 @@ static int take_raw_wait(struct dwell_source *source, const struct dwell_perf_re
 static int take_wait(struct dwell_source *source, const struct dwell_perf_record *record,
 		     struct dwell_perf_sample *sample)
 {
+	static const uint64_t aggregate_ns = 0xffffffff00000000; /* and up: the first form's */
 	struct perf_source *perf = source->format;
 
-	if (!record->timed)
+	if (!record->timed || record->time_ns >= aggregate_ns)
 		perf->event.time_ns = perf->info->end_ns;
 	perf->event.cpu = DWELL_CPU_NONE;
 	if (sample->raw_bytes && !sample->chain_count)

@@ -419,9 +419,11 @@ static void fd_count(struct events *events, const struct event_fd *e)
 {
 	uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
 	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
+	ssize_t bytes = read(e->fd, values, sizeof(values));
 
-	if (read(e->fd, values, sizeof(values)) < (ssize_t)sizeof(values[0]))
+	if (bytes < (ssize_t)sizeof(values[0]))
 		return;
+	count->counts_lost |= bytes == (ssize_t)sizeof(values);
 	count->kernel += values[0];
 	count->lost += values[2];
 }

@@ -48,6 +48,7 @@ struct event_fd {
 
 struct event_count {
 	uint64_t kernel, parsed, lost;
+	bool counts_lost; /* the kernel does: since Linux 6.0 */
 };
 
 struct cpu_events {

@@ -532,21 +532,18 @@ static int take_side(struct recording *rec, uint32_t cpu, const struct perf_even
 }
 
 /* The kernel tells of a loss in front of the next record that finds room: if none came, only the
- * counts of the events do. Before Linux 6.0 there is none of lost records; then a tracepoint that
- * was counted and not read is a lost one. */
+ * counts of the events do. Where it has none of lost records, switches that were counted and not
+ * read are lost ones; wakings may be counted and never delivered. */
 static uint64_t lost_untold(const struct recording *rec, uint32_t cpu)
 {
-	uint64_t lost = 0, unread = 0;
+	const struct event_count *counts = rec->events.cpus[cpu].counts;
+	const struct event_count *switches = &counts[RECORD_SWITCH];
+	uint64_t lost = 0;
 
-	for (unsigned e = 0; e < RECORD_SIDE; e++) {
-		const struct event_count *n = &rec->events.cpus[cpu].counts[e];
-
-		lost += n->lost;
-		if ((e == RECORD_SWITCH || e == RECORD_WAKING || e == RECORD_WAKEUP_NEW) &&
-		    n->kernel > n->parsed)
-			unread += n->kernel - n->parsed;
-	}
-	lost = lost ? lost : unread;
+	for (unsigned e = 0; e < RECORD_SIDE; e++)
+		lost += counts[e].lost;
+	if (!switches->counts_lost && switches->kernel > switches->parsed)
+		lost = switches->kernel - switches->parsed;
 	return lost > rec->cpus[cpu].told_lost ? lost - rec->cpus[cpu].told_lost : 0;
 }
 

@@ -28,8 +28,10 @@ enum { OPT_WALL, OPT_ON, OPT_OFF, OPT_EVENT, OPT_WEIGHT, OPT_BY, OPT_OUTPUT, OPT
 static const struct dwell_opt_usage usage = {
 	.command = "fold",
 	.line = "dwell fold [--wall | --on | --off | --event NAME] [OPTION]... [FILE]",
-	.about = "Prints stacks with the nanoseconds spent in them, one 'frame;frame;frame N' line "
-		 "each,\nroot first: what flame graph tools read.",
+	.about =
+		"Prints stacks with the nanoseconds spent in them, one 'frame;frame;frame N' line "
+		"each,\nroot first: what flame graph tools read. FILE is a dwell trace, a perf.data or the "
+		"text of\nperf script.",
 };
 
 struct fold_opts {

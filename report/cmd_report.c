@@ -27,7 +27,8 @@ static const struct dwell_opt_usage usage = {
 	.command = "report",
 	.line = "dwell report [summary | threads] [OPTION]... [FILE]",
 	.about = "Says where threads spent their time: the summary on one screen, or a table of "
-		 "threads.",
+		 "threads.\nFILE is a dwell trace, a perf.data or the "
+		 "text of perf script.",
 };
 
 struct report_opts {

@@ -3,7 +3,8 @@
 # What recording and reading cost, as ratios taken in one run: the variants alternate, and medians
 # are compared. Prints a table; asserts nothing.
 #
-#   DWELL=./dwell OUT=build [FLOOR_C=floor.c] [ROUNDS=7] [LOOPS=300000] scripts/bench.sh
+#   DWELL=./dwell OUT=build [FLOOR_C=floor.c] [STACKCOLLAPSE=stackcollapse-perf.pl] [ROUNDS=7]
+#   [LOOPS=300000] scripts/bench.sh
 #
 # FLOOR_C is a program that opens the same events and throws every record away: the least that any
 # recorder can cost.
@@ -174,6 +175,36 @@ for name in data data4; do
 	row "$name ($events events)" "$(awk -v e="$events" -v t="$user" \
 		'BEGIN {printf "%.0f", t > 0 ? e / t : 0}')" "$user   $(median "$work/usage.$name" 4)"
 done
+
+# ---- perf.data: the same load recorded by perf, against perf's own way to folded stacks
+# STACKCOLLAPSE is FlameGraph's stackcollapse-perf.pl; without it perf script alone is the peer.
+echo
+for loops in $((LOOPS / 10)) "$LOOPS"; do
+	perf record -q -a -g -e sched:sched_switch -m 8M -o "$work/perf.$loops" -- \
+		taskset -c 0 perf bench sched pipe -l "$loops" >/dev/null 2>&1
+	for ((i = 0; i < ROUNDS; i++)); do
+		"$programs/usage" "$work/usage.perf.$loops" taskset -c 1 "$DWELL" fold --wall \
+			"$work/perf.$loops" >/dev/null 2>&1
+	done
+done
+samples=$("$DWELL" report --json "$work/perf.$LOOPS" 2>/dev/null |
+	sed -nE 's/.*"samples": *([0-9]+).*/\1/p' | sort -n | tail -1)
+wall=$(median "$work/usage.perf.$LOOPS" 3)
+row 'perf.data, fold --wall, symbols included' 'M/s' 'samples, wall s, peak KiB'
+row "one CPU" "$(awk -v n="$samples" -v t="$wall" 'BEGIN {printf "%.2f", n / t / 1e6}')" \
+	"$samples   $wall   $(median "$work/usage.perf.$LOOPS" 4)"
+row 'ten times the input' "$(ratio "$wall" "$(median "$work/usage.perf.$((LOOPS / 10))" 3)")" \
+	"times the wall time, peak KiB of the small one $(median "$work/usage.perf.$((LOOPS / 10))" 4)"
+begin=$(date +%s.%N)
+if [ -r "${STACKCOLLAPSE:-}" ]; then
+	peer='perf script | stackcollapse-perf.pl'
+	perf script -i "$work/perf.$LOOPS" 2>/dev/null | perl "$STACKCOLLAPSE" >/dev/null 2>&1
+else
+	peer='perf script alone (STACKCOLLAPSE is not set)'
+	perf script -i "$work/perf.$LOOPS" >/dev/null 2>&1
+fi
+peer_s=$(awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN {printf "%.3f", b - a}')
+row "$peer" "$(ratio "$peer_s" "$wall")" "times our wall time ($peer_s s)"
 
 # ---- text: what `perf script` prints, made here; ten times as much takes ten times as long
 # script_text SAMPLES: 150 threads, 5,500 stacks of 13 frames, frames out of 3,000 lines.

@@ -89,6 +89,8 @@ void dwell_perf_data_free(struct dwell_perf_data *data)
 	formats_release(data);
 	build_ids_release(data);
 	dwell_array_release(&data->runs);
+	dwell_array_release(&data->deferred);
+	dwell_idmap_release(&data->cookies);
 	free(info->hostname);
 	free(info->osrelease);
 	free(info->version);

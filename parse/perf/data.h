@@ -140,4 +140,10 @@ const struct dwell_perf_build_id *dwell_perf_data_build_id(const struct dwell_pe
 int dwell_perf_data_next(struct dwell_perf_data *data, struct dwell_perf_record *ret_record,
 			 struct dwell_err *err);
 
+/* The user callchain that came later for a sample of thread tid (Linux 7: attr.defer_callchain):
+ * its addresses, innermost first, at most `room`. How many, 0 when it never came, or -errno with
+ * err set. */
+int64_t dwell_perf_data_deferred(struct dwell_perf_data *data, uint64_t cookie, uint32_t tid,
+				 uint64_t *chain, uint32_t room, struct dwell_err *err);
+
 #endif

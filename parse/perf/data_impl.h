@@ -34,6 +34,14 @@ struct run {
 	uint32_t segment, bytes;
 };
 
+/* A user callchain that was taken after the sample it belongs to. */
+struct deferred {
+	uint64_t offset; /* of its first address */
+	uint32_t segment, count, tid;
+};
+
+enum { DEFERRED_FIXED_BYTES = 16 }; /* cookie, count */
+
 /* Bytes from the start of a sample's payload, and back from the end of any other's, to what order
  * needs; -1 = it has none. From struct dwell_perf_layout, in one cache line. */
 struct places {
@@ -76,6 +84,8 @@ struct dwell_perf_data {
 	uint64_t id_seed;
 	DWELL_ARRAY(struct dwell_perf_format) formats;
 	DWELL_ARRAY(struct dwell_perf_build_id) build_ids;
+	DWELL_ARRAY(struct deferred) deferred;
+	struct dwell_idmap cookies; /* cookie ^ id_seed -> deferred + 1 */
 	DWELL_ARRAY(struct run) runs;
 	struct order *order;
 };
@@ -231,5 +241,11 @@ static inline bool record_find(const struct dwell_perf_data *data, uint32_t type
 	*ret_place = place;
 	return true;
 }
+
+/* ---- deferred.c */
+
+/* Notes a CALLCHAIN_DEFERRED record whose payload stands at offset. 0 or -ENOMEM. */
+int deferred_add(struct dwell_perf_data *data, uint32_t segment, uint64_t offset,
+		 const uint8_t *payload, uint32_t bytes, const struct record_place *place);
 
 #endif

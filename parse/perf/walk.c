@@ -113,6 +113,10 @@ static inline int kernel_record(struct walk *walk, uint32_t type, uint16_t misc,
 		note_stamped(info, type, &place);
 	if (type > PERF_RECORD_SAMPLE)
 		note_rare(info, type, misc, payload);
+	if (type == DWELL_PERF_CALLCHAIN_DEFERRED &&
+	    deferred_add(walk->data, walk->segment, walk->at + RECORD_HEADER_BYTES, payload, bytes,
+			 &place))
+		return dwell_err_sys(walk->err, -ENOMEM, "cannot index '%s'", walk->data->path);
 	stamp = place.stamped ? place.stamp : walk->stamp;
 	return run_add(walk, stamp, bytes + RECORD_HEADER_BYTES);
 }

@@ -212,10 +212,11 @@ static void losses_that_no_record_tells_of(void **state)
 	switches(r, 2, 1600, IDLE, R, A);
 	r->rec.end_ns = 1500;
 	pass(r);
-	cpus[0].counts[RECORD_SWITCH] = (struct event_count){ 12, 2, 9 };
-	cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 1 };
-	cpus[1].counts[RECORD_SWITCH] = (struct event_count){ 5, 1, 0 }; /* Linux 5.x */
-	cpus[2].counts[RECORD_SWITCH].lost = 4;				 /* after the window */
+	cpus[0].counts[RECORD_SWITCH] = (struct event_count){ 12, 2, 9, true };
+	cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 1, true };
+	cpus[1].counts[RECORD_SWITCH] = (struct event_count){ 5, 1, 0, false }; /* Linux 5.x */
+	cpus[1].counts[RECORD_WAKING] = (struct event_count){ 9, 1, 0, false };
+	cpus[2].counts[RECORD_SWITCH].lost = 4; /* after the window */
 	r->rec.recount = false;
 	assert_int_equal(intake_lost_last(&r->rec), 0);
 	assert_int_equal(r->rec.lost, 7 + 3 + 4);

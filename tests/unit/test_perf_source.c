@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: MIT
+/* Tests of parse/perf_source.c and what stands behind it: perf.data made in memory, in both byte
+ * orders, becomes the events that the join needs, or a reason why it cannot. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/io.h"
+#include "tests/synth/formats.h"
+#include "tests/synth/perffile.h"
+#include "tests/synth/reading.h"
+
+enum {
+	SWITCH = 372, /* ids of the tracepoints in formats.h */
+	WAKING = 375,
+	BPF_OUTPUT = 10,
+	ID_SWITCH = 1,
+	ID_WAKING,
+	ID_CLOCK,
+	ID_OFF_CPU,
+};
+
+#define TYPES                                                                           \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define FLAGS (DWELL_PERF_ATTR_SAMPLE_ID_ALL | DWELL_PERF_ATTR_TASK | DWELL_PERF_ATTR_COMM)
+
+/* A pipe being written: its header stands already. */
+static void pipe_begin(struct perf_bytes *b, bool swapped)
+{
+	*b = (struct perf_bytes){ .swapped = swapped };
+	perf_magic(b);
+	perf_u64(b, 16);
+}
+
+static void event_add(struct perf_bytes *b, uint32_t type, uint64_t config, uint64_t period,
+		      uint64_t sample_type, uint64_t flags, uint64_t id, const char *name)
+{
+	uint32_t at = perf_begin(b, DWELL_PERF_HEADER_ATTR, 0), from = b->count;
+
+	perf_u32(b, type);
+	perf_u32(b, 112);
+	perf_u64(b, config);
+	perf_u64(b, period);
+	perf_u64(b, sample_type);
+	perf_u64(b, 0);
+	for (unsigned byte = 0; byte < 8; byte++) {
+		uint8_t stored = 0;
+
+		for (unsigned bit = 0; bit < 8; bit++)
+			if (flags >> (8 * byte + bit) & 1)
+				stored |= (uint8_t)(1 << (b->swapped ? 7 - bit : bit));
+		perf_put(b, &stored, 1);
+	}
+	perf_zeros(b, 112 - (b->count - from));
+	perf_u64(b, id);
+	perf_end(b, at);
+	at = perf_begin(b, DWELL_PERF_EVENT_UPDATE, 0);
+	perf_u64(b, 2); /* a name */
+	perf_u64(b, id);
+	perf_name(b, name);
+	perf_end(b, at);
+}
+
+/* Tracing data with the formats of both tracepoints. */
+static void formats_add(struct perf_bytes *b)
+{
+	static const uint8_t magic[] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+	static const char *const texts[] = { switch_6, waking_6 };
+	struct perf_bytes s = { .swapped = b->swapped };
+	uint32_t at;
+
+	perf_put(&s, magic, sizeof(magic));
+	perf_put(&s, "0.6", 4);
+	perf_put(&s, b->swapped ? "\1" : "\0", 1);
+	perf_put(&s, "\10", 1);
+	perf_u32(&s, 4096);
+	perf_put(&s, "header_page", 12);
+	perf_u64(&s, 0);
+	perf_put(&s, "header_event", 13);
+	perf_u64(&s, 0);
+	perf_u32(&s, 0);
+	perf_u32(&s, 1);
+	perf_put(&s, "sched", 6);
+	perf_u32(&s, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		perf_u64(&s, strlen(texts[i]));
+		perf_put(&s, texts[i], strlen(texts[i]));
+	}
+	perf_u32(&s, 0);
+	perf_u32(&s, 0);
+	perf_u64(&s, 0);
+	perf_zeros(&s, (8 - s.count % 8) % 8);
+	at = perf_begin(b, DWELL_PERF_HEADER_TRACING_DATA, 0);
+	perf_u32(b, s.count);
+	perf_u32(b, 0);
+	perf_end(b, at);
+	perf_put(b, s.data, s.count);
+	dwell_array_release(&s);
+}
+
+static void sched_events(struct perf_bytes *b, uint64_t switch_period, uint64_t switch_flags)
+{
+	event_add(b, PERF_TYPE_TRACEPOINT, SWITCH, switch_period,
+		  TYPES | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW, FLAGS | switch_flags, ID_SWITCH,
+		  "sched:sched_switch");
+	event_add(b, PERF_TYPE_TRACEPOINT, WAKING, 1,
+		  TYPES | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW, FLAGS, ID_WAKING,
+		  "sched:sched_waking");
+	formats_add(b);
+}
+
+static uint32_t sample_begin(struct perf_bytes *b, uint64_t id, uint32_t tid, uint64_t time_ns,
+			     uint32_t cpu)
+{
+	uint32_t at = perf_begin(b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+	perf_u64(b, id);
+	perf_u64(b, 0x401000);
+	perf_u32(b, tid == UINT32_MAX ? tid : tid / 10 * 10);
+	perf_u32(b, tid);
+	perf_u64(b, time_ns);
+	perf_u32(b, cpu);
+	perf_u32(b, 0);
+	perf_u64(b, 1);
+	return at;
+}
+
+static void chain_add(struct perf_bytes *b)
+{
+	perf_u64(b, 4);
+	perf_u64(b, PERF_CONTEXT_KERNEL);
+	perf_u64(b, 0xffffffff81000100);
+	perf_u64(b, PERF_CONTEXT_USER);
+	perf_u64(b, 0x401000);
+}
+
+static void comm_raw(struct perf_bytes *b, const char *comm)
+{
+	perf_put(b, comm, strlen(comm));
+	perf_zeros(b, 16 - strlen(comm));
+}
+
+static void switch_add(struct perf_bytes *b, uint64_t time_ns, uint32_t cpu, uint32_t prev,
+		       uint64_t state, uint32_t next)
+{
+	uint32_t at = sample_begin(b, ID_SWITCH, prev, time_ns, cpu);
+
+	chain_add(b);
+	perf_u32(b, 68); /* RAW; its size and it are a multiple of 8 */
+	perf_u16(b, SWITCH);
+	perf_put(b, "\0\0", 2);
+	perf_u32(b, prev);
+	comm_raw(b, "prev");
+	perf_u32(b, prev);
+	perf_u32(b, 120);
+	perf_u64(b, state);
+	comm_raw(b, "next");
+	perf_u32(b, next);
+	perf_u32(b, 120);
+	perf_zeros(b, 4);
+	perf_end(b, at);
+}
+
+static void waking_add(struct perf_bytes *b, uint64_t time_ns, uint32_t cpu, uint32_t waker,
+		       uint32_t woken)
+{
+	uint32_t at = sample_begin(b, ID_WAKING, waker, time_ns, cpu);
+
+	perf_u64(b, 0);
+	perf_u32(b, 36);
+	perf_u16(b, WAKING);
+	perf_put(b, "\0\0", 2);
+	perf_u32(b, waker);
+	comm_raw(b, "woken");
+	perf_u32(b, woken);
+	perf_u32(b, 120);
+	perf_u32(b, 1);
+	perf_end(b, at);
+}
+
+static void trailer_add(struct perf_bytes *b, uint32_t tid, uint64_t time_ns, uint32_t cpu,
+			uint64_t id)
+{
+	perf_u32(b, tid == UINT32_MAX ? tid : tid / 10 * 10);
+	perf_u32(b, tid);
+	perf_u64(b, time_ns);
+	perf_u32(b, cpu);
+	perf_u32(b, 0);
+	perf_u64(b, id);
+}
+
+static void record_add(struct perf_bytes *b, uint64_t time_ns, uint32_t cpu, uint32_t tid,
+		       uint16_t misc, uint32_t other)
+{
+	uint32_t at = perf_begin(b, PERF_RECORD_SWITCH_CPU_WIDE, misc);
+
+	perf_u32(b, other == UINT32_MAX ? other : other / 10 * 10);
+	perf_u32(b, other);
+	trailer_add(b, tid, time_ns, cpu, ID_SWITCH);
+	perf_end(b, at);
+}
+
+static void comm_add(struct perf_bytes *b, uint32_t tid, const char *comm, uint64_t time_ns)
+{
+	uint32_t at = perf_begin(b, PERF_RECORD_COMM, 0);
+
+	perf_u32(b, tid / 10 * 10);
+	perf_u32(b, tid);
+	perf_name(b, comm);
+	trailer_add(b, tid, time_ns, 0, time_ns ? ID_SWITCH : 0);
+	perf_end(b, at);
+}
+
+static void task_add(struct perf_bytes *b, uint32_t type, uint32_t tid, uint32_t parent,
+		     uint64_t time_ns)
+{
+	uint32_t at = perf_begin(b, type, 0);
+
+	perf_u32(b, tid / 10 * 10);
+	perf_u32(b, parent / 10 * 10);
+	perf_u32(b, tid);
+	perf_u32(b, parent);
+	perf_u64(b, time_ns);
+	trailer_add(b, parent, time_ns, 0, time_ns ? ID_SWITCH : 0);
+	perf_end(b, at);
+}
+
+static void map_add(struct perf_bytes *b, uint32_t pid, uint64_t start, uint64_t pgoff,
+		    const char *path)
+{
+	bool kernel = pid == UINT32_MAX;
+	uint32_t at = perf_begin(b, PERF_RECORD_MMAP,
+				 kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER);
+
+	perf_u32(b, pid);
+	perf_u32(b, pid);
+	perf_u64(b, start);
+	perf_u64(b, 0x10000);
+	perf_u64(b, pgoff);
+	perf_name(b, path);
+	trailer_add(b, 0, 0, 0, 0);
+	perf_end(b, at);
+}
+
+static void maps_add(struct perf_bytes *b)
+{
+	map_add(b, UINT32_MAX, 0xffffffff81000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	map_add(b, 10, 0x400000, 0, "/bin/app");
+	comm_add(b, 11, "app", 0);
+	comm_add(b, 99, "quiet", 0);
+}
+
+/* Opens the bytes as a file; the source owns what it needs of it. */
+static struct dwell_source *open_bytes(struct perf_bytes *b)
+{
+	char path[] = "/tmp/dwell-perf-XXXXXX";
+	struct dwell_source *source = NULL;
+	struct dwell_err err = { 0 };
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(dwell_io_write(fd, b->data, b->count), 0);
+	close(fd);
+	if (dwell_source_open(path, &source, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	dwell_array_release(b);
+	return source;
+}
+
+/* Reads to the end: the events must be these lines. Closes. */
+static void assert_events(struct dwell_source *source, const char *const *lines)
+{
+	const struct dwell_event *event;
+	int rc;
+
+	while ((rc = dwell_source_next(source, &event, NULL)) == 1) {
+		char *text = event_text(source, event);
+
+		if (!*lines)
+			fail_msg("one more: %s", text);
+		assert_string_equal(text, *lines);
+		lines++;
+		free(text);
+	}
+	assert_int_equal(rc, 0);
+	if (*lines)
+		fail_msg("missing: %s", *lines);
+	dwell_source_close(source);
+}
+
+#define STACK " |/bin/app+1000|[kernel.kallsyms]+100"
+
+static void switches_and_wakings(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 1 cpu none 1 1",
+		"100 0 switch 11.1 S >0.1" STACK,
+		"150 1 waking 11.1 by 20.1 0 at 1 |+0", /* no chain: its ip, which lies in no file
+							 */
+		"200 1 switch 20.1 R+ >11.1 |+0|[kernel.kallsyms]+100",
+		"300 1 switch 11.1 Z >20.1" STACK,
+		"400 0 switch 0.1 R >20.1 |[kernel.kallsyms]+100",
+		NULL,
+	};
+	struct perf_bytes b;
+
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct dwell_source *source;
+
+		pipe_begin(&b, swapped);
+		sched_events(&b, 1, 0);
+		/* CPU 1 was written first. */
+		waking_add(&b, 150, 1, 20, 11);
+		switch_add(&b, 200, 1, 20, 0x100, 11);
+		switch_add(&b, 300, 1, 11, 0x20, 20);
+		switch_add(&b, 100, 0, 11, 1, 0);
+		switch_add(&b, 400, 0, 0, 0, 20);
+		maps_add(&b);
+		source = open_bytes(&b);
+		assert_true(dwell_source_info(source)->has_switches);
+		assert_true(dwell_source_info(source)->has_wakings);
+		assert_int_equal(dwell_source_info(source)->start_ns, 100);
+		assert_events(source, lines);
+	}
+}
+
+/* A switch of tid 0 shows that the events are CPU-wide: then whoever has an event is observed. */
+static void who_is_observed(void **state)
+{
+	const struct dwell_event *event;
+	struct dwell_source *source;
+	struct dwell_threads *threads;
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	switch_add(&b, 100, 0, 0, 0, 11);
+	switch_add(&b, 200, 0, 11, 1, 0);
+	source = open_bytes(&b);
+	assert_true(dwell_source_info(source)->all_threads);
+	while (dwell_source_next(source, &event, NULL) == 1)
+		;
+	threads = dwell_source_threads(source);
+	assert_true(dwell_threads_get(threads, dwell_threads_find(threads, 11))->observed);
+	assert_false(dwell_threads_get(threads, dwell_threads_find(threads, 99))->observed);
+	assert_int_equal(dwell_source_info(source)->end_ns, 200);
+	dwell_source_close(source);
+}
+
+static void threads_that_gave_their_tid_back(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 3 1",
+		"100 0 switch 0.1 R >11.1 |[kernel.kallsyms]+100",
+		"101 0 out 0.1 none",
+		"102 0 in 11.1 none",
+		"150 0 exit 11.1",
+		"200 0 switch 11.1 X >0.1" STACK,
+		"201 0 out 11.1 0.1",
+		"202 0 in 0.1 none",
+		NULL,
+	};
+	struct perf_bytes b;
+	struct dwell_source *source;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, DWELL_PERF_ATTR_CONTEXT_SWITCH);
+	maps_add(&b);
+	switch_add(&b, 100, 0, 0, 0, 11);
+	record_add(&b, 101, 0, 0, PERF_RECORD_MISC_SWITCH_OUT, UINT32_MAX);
+	record_add(&b, 102, 0, UINT32_MAX, 0, UINT32_MAX);
+	task_add(&b, PERF_RECORD_EXIT, 11, 11, 150);
+	switch_add(&b, 200, 0, 11, 0x10, 0);
+	record_add(&b, 201, 0, UINT32_MAX, PERF_RECORD_MISC_SWITCH_OUT, 0);
+	record_add(&b, 202, 0, 0, 0, UINT32_MAX);
+	source = open_bytes(&b);
+	assert_true(dwell_source_info(source)->has_switches);
+	assert_events(source, lines);
+}
+
+/* perf lists its own thread before, and the kernel tells of its birth then: one life. */
+static void births(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 0 fork 12.1 of 11.1",
+		"150 0 switch 12.1 S >0.1" STACK,
+		"200 0 fork 12.2 of 11.1",
+		"300 0 gap none from 200 7",
+		NULL,
+	};
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	task_add(&b, PERF_RECORD_FORK, 12, 11, 0);
+	task_add(&b, PERF_RECORD_FORK, 12, 11, 100);
+	switch_add(&b, 150, 0, 12, 1, 0);
+	task_add(&b, PERF_RECORD_FORK, 12, 11, 200);
+	at = perf_begin(&b, PERF_RECORD_LOST, 0);
+	perf_u64(&b, ID_SWITCH);
+	perf_u64(&b, 7);
+	trailer_add(&b, 12, 300, 0, ID_SWITCH);
+	perf_end(&b, at);
+	assert_events(open_bytes(&b), lines);
+}
+
+static const char *reason(uint64_t period, uint64_t flags, uint32_t first_tid,
+			  struct dwell_source **ret_source)
+{
+	struct perf_bytes b;
+
+	pipe_begin(&b, false);
+	sched_events(&b, period, flags);
+	maps_add(&b);
+	switch_add(&b, 100, 0, first_tid, 1, 21);
+	switch_add(&b, 200, 0, 21, 1, 11);
+	*ret_source = open_bytes(&b);
+	assert_false(dwell_source_info(*ret_source)->has_switches);
+	assert_non_null(dwell_source_info(*ret_source)->no_switches_reason);
+	return dwell_source_info(*ret_source)->no_switches_reason;
+}
+
+static void switches_that_cannot_be_joined(void **state)
+{
+	struct dwell_source *source;
+
+	(void)state;
+	assert_non_null(strstr(reason(1, 0, 11, &source), "per process"));
+	dwell_source_close(source);
+	assert_non_null(strstr(reason(99, DWELL_PERF_ATTR_FREQ, 0, &source), "sampled"));
+	dwell_source_close(source);
+	assert_non_null(strstr(reason(5, 0, 0, &source), "sampled"));
+	dwell_source_close(source);
+}
+
+/* What a copied user stack holds is not unwound, and says so; without a chain the ip is the stack.
+ */
+static void samples(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 0 sample 11.1 0 1 |[not unwound]+0|/bin/app+1000",
+		NULL,
+	};
+	struct dwell_source *source;
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	pipe_begin(&b, true);
+	event_add(&b, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000,
+		  TYPES | PERF_SAMPLE_STACK_USER, FLAGS, ID_CLOCK, "cpu-clock");
+	maps_add(&b);
+	at = sample_begin(&b, ID_CLOCK, 11, 100, 0);
+	perf_u64(&b, 8);
+	perf_u64(&b, 0x401000);
+	perf_u64(&b, 8);
+	perf_end(&b, at);
+	source = open_bytes(&b);
+	assert_false(dwell_source_info(source)->has_switches);
+	assert_null(dwell_source_info(source)->no_switches_reason);
+	assert_true(dwell_source_event_desc(source, 0)->is_clock);
+	assert_events(source, lines);
+}
+
+/* The user part of a chain that comes when the thread goes back to user mode. */
+static void callchains_that_come_later(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 0 sample 11.1 0 1 |/bin/app+1fff|/bin/app+1000|[kernel.kallsyms]+100",
+		"150 0 sample 12.1 0 1 |[kernel.kallsyms]+100", /* another thread's cookie */
+		"160 0 sample 11.1 0 1 |[kernel.kallsyms]+100", /* it never came */
+		NULL,
+	};
+	const uint64_t cookies[] = { 77, 77, 78 };
+	const uint32_t tids[] = { 11, 12, 11 };
+	const uint64_t times[] = { 100, 150, 160 };
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		pipe_begin(&b, swapped);
+		event_add(&b, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000,
+			  TYPES | PERF_SAMPLE_CALLCHAIN, FLAGS, ID_CLOCK, "cpu-clock");
+		maps_add(&b);
+		for (unsigned i = 0; i < 3; i++) {
+			at = sample_begin(&b, ID_CLOCK, tids[i], times[i], 0);
+			perf_u64(&b, 4);
+			perf_u64(&b, PERF_CONTEXT_KERNEL);
+			perf_u64(&b, 0xffffffff81000100);
+			perf_u64(&b, (uint64_t)-640);
+			perf_u64(&b, cookies[i]);
+			perf_end(&b, at);
+		}
+		at = perf_begin(&b, DWELL_PERF_CALLCHAIN_DEFERRED, 0);
+		perf_u64(&b, 77);
+		perf_u64(&b, 2);
+		perf_u64(&b, 0x401000);
+		perf_u64(&b, 0x402000);
+		trailer_add(&b, 11, 200, 0, ID_CLOCK);
+		perf_end(&b, at);
+		assert_events(open_bytes(&b), lines);
+	}
+}
+
+/* perf record --off-cpu: as callchains with stamps that are none, or raw with ids either way. */
+static void waits_measured_by_perf(void **state)
+{
+	static const char *const old_form[] = {
+		"100 0 cpu none 1 1",
+		"100 0 sample 11.1 1 1 |/bin/app+1000",
+		"100 -1 sample 11.1 0 5000 |/bin/app+1000",
+		NULL,
+	};
+	static const char *const raw_form[] = {
+		"100 0 cpu none 1 1",
+		"100 0 sample 11.1 1 1 |/bin/app+1000",
+		"100 -1 sample 11.1 0 7000 |/bin/app+1000",
+		"100 -1 sample 11.1 0 8000 |/bin/app+1000",
+		NULL,
+	};
+	const uint64_t aggregate_ns = 0xffffffff00000000;
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	for (int raw = 0; raw < 2; raw++) {
+		struct dwell_source *source;
+
+		pipe_begin(&b, false);
+		event_add(&b, PERF_TYPE_SOFTWARE, BPF_OUTPUT, 1,
+			  raw ? TYPES | PERF_SAMPLE_RAW : TYPES | PERF_SAMPLE_CALLCHAIN, FLAGS,
+			  ID_OFF_CPU, "offcpu-time");
+		event_add(&b, PERF_TYPE_HARDWARE, 0, 1, TYPES, FLAGS, ID_CLOCK, "cycles");
+		maps_add(&b);
+		at = sample_begin(&b, ID_CLOCK, 11, 100, 0);
+		perf_end(&b, at);
+		if (!raw) {
+			at = sample_begin(&b, ID_OFF_CPU, 11, aggregate_ns, 0);
+			b.data[b.count - 8] = 0x88; /* PERIOD 5000 */
+			b.data[b.count - 7] = 0x13;
+			perf_u64(&b, 2);
+			perf_u64(&b, PERF_CONTEXT_USER);
+			perf_u64(&b, 0x401000);
+			perf_end(&b, at);
+		}
+		for (int i = 0; raw && i < 2; i++) {
+			at = sample_begin(&b, ID_OFF_CPU, 0, aggregate_ns + (uint64_t)i, 0);
+			perf_u32(&b, 52);
+			perf_u32(&b, i ? 11 : 10);
+			perf_u32(&b, i ? 10 : 11);
+			perf_u64(&b, i ? 8000 : 7000);
+			perf_u64(&b, 2);
+			perf_u64(&b, PERF_CONTEXT_USER);
+			perf_u64(&b, 0x401000);
+			perf_u64(&b, 1); /* cgroup */
+			perf_u32(&b, 0);
+			perf_end(&b, at);
+		}
+		source = open_bytes(&b);
+		assert_true(dwell_source_event_desc(source, 0)->is_wait);
+		assert_events(source, raw ? raw_form : old_form);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(switches_and_wakings),
+		cmocka_unit_test(who_is_observed),
+		cmocka_unit_test(threads_that_gave_their_tid_back),
+		cmocka_unit_test(births),
+		cmocka_unit_test(switches_that_cannot_be_joined),
+		cmocka_unit_test(samples),
+		cmocka_unit_test(callchains_that_come_later),
+		cmocka_unit_test(waits_measured_by_perf),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
