@@ -13,6 +13,7 @@
 #include "parse/event_index.h"
 #include "parse/recorded.h"
 #include "parse/source.h"
+#include "parse/symbol_opts.h"
 
 static const struct dwell_opt opts_table[] = {
 	{ "input", 'i', "FILE", "read FILE instead of dwell.data; - is standard input" },
@@ -23,10 +24,7 @@ static const struct dwell_opt opts_table[] = {
 	{ "absolute", 0, NULL, "print times in ns as recorded, not since the window's start" },
 	{ "stacks", 'g', NULL, "print frames below each event, innermost first" },
 	{ "symbols", 0, NULL, "resolve the names of frames; implies --stacks" },
-	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },
-	{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },
-	{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },
-	{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },
+	DWELL_SYMBOL_OPTS,
 	{ "output", 'o', "FILE", "write to FILE instead of standard output" },
 	{ "strict", 0, NULL, "exit with status 4 when the recording has losses" },
 	{ 0 },
@@ -41,11 +39,8 @@ enum {
 	OPT_ABSOLUTE,
 	OPT_STACKS,
 	OPT_SYMBOLS,
-	OPT_SYMFS,
-	OPT_KALLSYMS,
-	OPT_BUILD_ID_DIR,
-	OPT_NO_DEMANGLE,
-	OPT_OUTPUT,
+	OPT_SYMBOL_OPTS,
+	OPT_OUTPUT = OPT_SYMBOL_OPTS + SYMBOL_OPTS,
 	OPT_STRICT,
 };
 
@@ -125,18 +120,6 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 	case OPT_STACKS:
 		opts->style.stacks = true;
 		return 0;
-	case OPT_SYMFS:
-		opts->symbols.symfs = value;
-		return 0;
-	case OPT_KALLSYMS:
-		opts->symbols.kallsyms = value;
-		return dwell_opt_readable(value, err);
-	case OPT_BUILD_ID_DIR:
-		opts->symbols.build_id_dir = value;
-		return dwell_opt_readable(value, err);
-	case OPT_NO_DEMANGLE:
-		opts->symbols.raw = true;
-		return 0;
 	case OPT_OUTPUT:
 		opts->output = value;
 		return 0;
@@ -144,7 +127,7 @@ static int set_option(void *user, unsigned index, const char *value, struct dwel
 		opts->strict = true;
 		return 0;
 	}
-	return dwell_err_set(err, -EINVAL, "unknown option");
+	return symbol_opts_set(&opts->symbols, index - OPT_SYMBOL_OPTS, value, err);
 }
 
 static void print_text(FILE *out, const char *text)

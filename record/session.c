@@ -270,8 +270,7 @@ static int cpus_watch(struct session *s, uint64_t now_ns)
 	bool came = false;
 	int rc = 0;
 
-	if (events_look_up(&rec->events))
-		return 0; /* no list, no change */
+	events_look_up(&rec->events); /* without sysfs none counts as up, and none comes */
 	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
 		rc = cpu_watch(rec, cpu, s->retuned_ns, now_ns, &news);
 		if (rc || !news)

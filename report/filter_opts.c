@@ -21,11 +21,8 @@ enum filter_opt {
 	OPT_USER_ONLY,
 	OPT_KERNEL_ONLY,
 	OPT_DELIMITED,
-	OPT_SYMFS,
-	OPT_KALLSYMS,
-	OPT_BUILD_ID_DIR,
-	OPT_NO_DEMANGLE,
-	OPT_STRICT,
+	OPT_SYMBOL_OPTS,
+	OPT_STRICT = OPT_SYMBOL_OPTS + SYMBOL_OPTS,
 };
 
 int filter_opts_set(struct filter_opts *opts, unsigned index, const char *value,
@@ -67,23 +64,11 @@ int filter_opts_set(struct filter_opts *opts, unsigned index, const char *value,
 	case OPT_DELIMITED:
 		opts->delimited = true;
 		return 0;
-	case OPT_SYMFS:
-		opts->symfs = value;
-		return 0;
-	case OPT_KALLSYMS:
-		opts->kallsyms = value;
-		return dwell_opt_readable(value, err);
-	case OPT_BUILD_ID_DIR:
-		opts->build_id_dir = value;
-		return dwell_opt_readable(value, err);
-	case OPT_NO_DEMANGLE:
-		opts->no_demangle = true;
-		return 0;
 	case OPT_STRICT:
 		opts->strict = true;
 		return 0;
 	}
-	return dwell_err_set(err, -EINVAL, "unknown option");
+	return symbol_opts_set(&opts->symbols, index - OPT_SYMBOL_OPTS, value, err);
 }
 
 int filter_opts_finish(struct filter_opts *opts, char **operands, struct dwell_err *err)

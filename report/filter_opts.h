@@ -10,39 +10,36 @@
 #include "lib/err.h"
 #include "lib/opt.h"
 #include "offcpu/filter.h"
+#include "parse/symbol_opts.h"
 
 /* In this order: enum filter_opt in filter_opts.c numbers them. */
-#define DWELL_FILTER_OPTS                                                                        \
-	{ "input", 'i', "FILE", "read FILE instead of dwell.data; - is standard input" },        \
-		{ "comm", 0, "NAME,...", "only threads of these names (globs)" },                \
-		{ "exclude-comm", 0, "NAME,...", "no threads of these names (globs)" },          \
-		{ "pid", 0, "PID,...", "only these processes" },                                 \
-		{ "tid", 0, "TID,...", "only these threads" },                                   \
-		{ "cgroup", 0, "PATH,...", "only threads in these cgroups (globs)" },            \
-		{ "cpu", 0, "LIST", "only intervals on these CPUs, as in 0,2-3" },               \
-		{ "state", 0, "STATE,...", "only these states: on, runnable, blocked, D, ..." }, \
-		{ "time", 0, "FROM,TO", "only this part: 2s,5s, 10%-20%, 14:30:05,14:30:07" },   \
-		{ "min", 0, "TIME", "only intervals at least this long" },                       \
-		{ "max", 0, "TIME", "only intervals at most this long" },                        \
-		{ "user-only", 'U', NULL, "leave kernel frames out" },                           \
-		{ "kernel-only", 'K', NULL, "leave user frames out" },                           \
-		{ "delimited", 0, NULL, "a - frame between user and kernel frames" },            \
-		{ "symfs", 0, "DIR", "look for binaries below DIR" },                            \
-		{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },       \
-		{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" },     \
-		{ "no-demangle", 0, NULL, "print C++ and Rust names as they are in the file" },  \
-		{ "strict", 0, NULL, "exit 4 when the recording has losses" },                   \
-	{                                                                                        \
-		NULL, 0, NULL, NULL                                                              \
+#define DWELL_FILTER_OPTS                                                                         \
+	{ "input", 'i', "FILE", "read FILE instead of dwell.data; - is standard input" },         \
+		{ "comm", 0, "NAME,...", "only threads of these names (globs)" },                 \
+		{ "exclude-comm", 0, "NAME,...", "no threads of these names (globs)" },           \
+		{ "pid", 0, "PID,...", "only these processes" },                                  \
+		{ "tid", 0, "TID,...", "only these threads" },                                    \
+		{ "cgroup", 0, "PATH,...", "only threads in these cgroups (globs)" },             \
+		{ "cpu", 0, "LIST", "only intervals on these CPUs, as in 0,2-3" },                \
+		{ "state", 0, "STATE,...", "only these states: on, runnable, blocked, D, ..." },  \
+		{ "time", 0, "FROM,TO", "only this part: 2s,5s, 10%-20%, 14:30:05,14:30:07" },    \
+		{ "min", 0, "TIME", "only intervals at least this long" },                        \
+		{ "max", 0, "TIME", "only intervals at most this long" },                         \
+		{ "user-only", 'U', NULL, "leave kernel frames out" },                            \
+		{ "kernel-only", 'K', NULL, "leave user frames out" },                            \
+		{ "delimited", 0, NULL, "a - frame between user and kernel frames" },             \
+		DWELL_SYMBOL_OPTS, { "strict", 0, NULL, "exit 4 when the recording has losses" }, \
+	{                                                                                         \
+		NULL, 0, NULL, NULL                                                               \
 	}
 
 /* Zero-initialised it is "no filter". Owns filter; strings are borrowed from argv. */
 struct filter_opts {
 	const char *input; /* NULL = not given yet */
 	const char *time;
-	const char *symfs, *kallsyms, *build_id_dir;
+	struct dwell_symbols_options symbols;
 	struct dwell_filter filter;
-	bool user_only, kernel_only, delimited, no_demangle, strict;
+	bool user_only, kernel_only, delimited, strict;
 };
 
 /* Takes option `index` (counted from the start of DWELL_FILTER_OPTS). 0, or -EINVAL or -ENOMEM

@@ -11,12 +11,7 @@
 int dwell_view_name(struct dwell_view *view, const struct filter_opts *opts, struct dwell_err *err)
 {
 	const struct dwell_tables *tables = &view->analysis.tables;
-	struct dwell_symbols_options symbols = {
-		.raw = opts->no_demangle,
-		.symfs = opts->symfs,
-		.kallsyms = opts->kallsyms,
-		.build_id_dir = opts->build_id_dir,
-	};
+	struct dwell_symbols_options symbols = opts->symbols;
 	struct dwell_names_options names = {
 		.user_only = opts->user_only,
 		.kernel_only = opts->kernel_only,

@@ -11,6 +11,7 @@
 #include "lib/io.h"
 #include "lib/strings.h"
 #include "parse/elf/alias.h"
+#include "parse/elf/textcopy.h"
 
 enum { TEXT_BYTES_MAX = 256 << 20, PAGE_BYTES = 4096 };
 
@@ -238,15 +239,9 @@ static int text_parse(char *text, uint64_t bytes, struct dwell_kallsyms **ret_sy
 int dwell_kallsyms_parse(const char *text, uint64_t bytes, struct dwell_kallsyms **ret_syms)
 {
 	char *copy;
+	int rc = text_copy(text, bytes, TEXT_BYTES_MAX, &copy);
 
-	if (bytes > TEXT_BYTES_MAX)
-		return -EFBIG;
-	copy = malloc(bytes + 1);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, text, bytes);
-	copy[bytes] = '\0';
-	return text_parse(copy, bytes, ret_syms);
+	return rc ? rc : text_parse(copy, bytes, ret_syms);
 }
 
 int dwell_kallsyms_read(const char *path, struct dwell_kallsyms **ret_syms, struct dwell_err *err)

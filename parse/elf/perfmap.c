@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/io.h"
+#include "parse/elf/textcopy.h"
 
 enum { TEXT_BYTES_MAX = 128 << 20, LINES_MAX = 4 << 20 };
 
@@ -191,15 +192,9 @@ static int text_parse(char *text, size_t bytes, struct dwell_perfmap **ret_map)
 int dwell_perfmap_parse(const char *text, size_t bytes, struct dwell_perfmap **ret_map)
 {
 	char *copy;
+	int rc = text_copy(text, bytes, TEXT_BYTES_MAX, &copy);
 
-	if (bytes > TEXT_BYTES_MAX)
-		return -EFBIG;
-	copy = malloc(bytes + 1);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, text, bytes);
-	copy[bytes] = '\0';
-	return text_parse(copy, bytes, ret_map);
+	return rc ? rc : text_parse(copy, bytes, ret_map);
 }
 
 void dwell_perfmap_free(struct dwell_perfmap *map)
