@@ -8,6 +8,12 @@
 
 #include "parse/perf_impl.h"
 
+enum {
+	CHAIN_CPUS = 1024,
+	CHAIN_RECORDS = 1 << 16, /* looked at, of the file's first ones */
+	CHAIN_BROKEN_SHARE = 20, /* one break in so many is what losses may do */
+};
+
 static int fact_text(struct dwell_source *source, const char *key, const char *value)
 {
 	if (!value || !*value)
@@ -172,12 +178,63 @@ static bool has_role(const struct perf_source *perf, enum perf_role role)
 	return perf->roles.count && memchr(perf->roles.data, (int)role, perf->roles.count);
 }
 
+/* What the first switches on a CPU tell: recorded of all threads, the next of one is the prev of
+ * the following one. Recorded of some, others come between. The idle task says nothing, since some
+ * machines hide its switches. */
+struct chain_evidence {
+	uint32_t next[CHAIN_CPUS]; /* tid; 0 = not known or idle */
+	uint32_t whole, broken;
+};
+
+static void chain_look(const struct perf_source *perf, const struct dwell_perf_record *record,
+		       struct chain_evidence *evidence)
+{
+	const struct dwell_sched_switch *sw = &perf->sched_switch;
+	const struct dwell_perf_event *event = dwell_perf_data_event(perf->data, record->event);
+	struct dwell_perf_sample sample = { .cpu = CHAIN_CPUS };
+	uint32_t prev;
+
+	if (!dwell_perf_sample_decode(&event->layout, record->payload, record->bytes, &sample) ||
+	    sample.cpu >= CHAIN_CPUS)
+		return;
+	prev = (uint32_t)dwell_tracepoint_number(&sw->prev_pid, sample.raw, sample.raw_bytes);
+	if (prev && evidence->next[sample.cpu]) {
+		evidence->whole += evidence->next[sample.cpu] == prev;
+		evidence->broken += evidence->next[sample.cpu] != prev;
+	}
+	evidence->next[sample.cpu] =
+		(uint32_t)dwell_tracepoint_number(&sw->next_pid, sample.raw, sample.raw_bytes);
+}
+
+/* Were all threads recorded, by the switches themselves? Command lines are no proof. */
+static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct dwell_err *err)
+{
+	struct chain_evidence evidence = { 0 };
+	struct dwell_perf_record record;
+	int rc = 0;
+
+	for (uint32_t n = 0; n < CHAIN_RECORDS; n++) {
+		rc = dwell_perf_data_next(perf->data, &record, err);
+		if (rc <= 0)
+			break;
+		if (record.type == PERF_RECORD_SAMPLE &&
+		    perf->roles.data[record.event] == PERF_ROLE_SWITCH)
+			chain_look(perf, &record, &evidence);
+	}
+	*ret_whole = evidence.whole && evidence.broken * CHAIN_BROKEN_SHARE <= evidence.whole;
+	return rc < 0 ? rc : dwell_perf_data_rewind(perf->data);
+}
+
 /* Scheduler events that cannot be joined: why, and what would work. */
 static const char *why_no_switches(const struct perf_source *perf)
 {
 	const struct dwell_perf_event *event;
 
 	for (uint32_t i = 0; (event = dwell_perf_data_event(perf->data, i)); i++) {
+		if (event->attr.type == PERF_TYPE_TRACEPOINT && !format_of(perf, event) &&
+		    !strncmp(event->name, "tracepoint ", strlen("tracepoint ")))
+			return "the tracing data of the file are missing (it was cut, or its "
+			       "recorder killed): its tracepoints cannot be read";
 		if (!is_named(event, "sched:sched_switch"))
 			continue;
 		if (!is_whole(event))
@@ -199,27 +256,32 @@ static const char *why_no_switches(const struct perf_source *perf)
 }
 
 /* Which witnesses there are of switches. */
-static void switches_judge(struct dwell_source *source)
+static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 {
 	struct perf_source *perf = source->format;
 	const struct dwell_perf_data_info *info = perf->info;
-	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen ||
-			command_has(info->cmdline, "-a") ||
-			command_has(info->cmdline, "--all-cpus");
+	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen;
 	bool some_cpus = command_has(info->cmdline, "-C") || command_has(info->cmdline, "--cpu");
-	bool tracepoints = has_role(perf, PERF_ROLE_SWITCH) && (cpu_wide || some_cpus);
+	int rc;
 
+	if (!cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) {
+		rc = chains_whole(perf, &cpu_wide, err);
+		if (rc)
+			return rc;
+	}
 	perf->switch_records =
 		info->records[PERF_RECORD_SWITCH] || info->records[PERF_RECORD_SWITCH_CPU_WIDE];
 	perf->task_records = info->records[PERF_RECORD_FORK] || info->records[PERF_RECORD_EXIT];
-	source->info.has_switches = tracepoints || perf->switch_records;
+	source->info.has_switches =
+		(cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) || perf->switch_records;
 	source->info.has_wakings = source->info.has_switches && has_role(perf, PERF_ROLE_WAKING);
-	source->info.all_threads = (cpu_wide || some_cpus) && !some_cpus;
+	source->info.all_threads = cpu_wide && !some_cpus;
 	perf->witness = !perf->switch_records		   ? DWELL_WITNESS_TRACEPOINT
 			: has_role(perf, PERF_ROLE_SWITCH) ? DWELL_WITNESS_BOTH
 							   : DWELL_WITNESS_RECORD;
 	if (!source->info.has_switches)
 		source->info.no_switches_reason = why_no_switches(perf);
+	return 0;
 }
 
 int perf_facts_read(struct dwell_source *source, struct dwell_err *err)
@@ -234,6 +296,5 @@ int perf_facts_read(struct dwell_source *source, struct dwell_err *err)
 		rc = facts_set(source);
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot read the file's description");
-	switches_judge(source);
-	return 0;
+	return switches_judge(source, err);
 }

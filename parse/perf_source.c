@@ -2,6 +2,8 @@
 /* A perf.data becomes events: its records come in time order (parse/perf/data.h), and each is
  * handed to what makes an event of it. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,17 +29,26 @@ static bool cpu_tell(struct perf_source *perf)
 	return true;
 }
 
-static void input_end(struct dwell_source *source)
+static int input_end(struct dwell_source *source)
 {
+	static const char key[] = "stacks.not_unwound";
 	const struct perf_source *perf = source->format;
 	struct dwell_source_info *info = &source->info;
+	char text[32];
+	int bytes;
 
 	info->end_ns = perf->info->end_ns;
 	info->damaged = perf->info->damaged;
-	info->finished = !perf->info->unfinished && !perf->info->damaged;
+	info->finished =
+		!perf->info->unfinished && !perf->info->damaged && !perf->info->unread_bytes;
 	info->unread_bytes = perf->info->unread_bytes;
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
+	if (!perf->not_unwound)
+		return 0;
+	bytes = snprintf(text, sizeof(text), "%" PRIu64, perf->not_unwound);
+	return source_fact_set(source, key, strlen(key), text, (uint64_t)bytes) == -ENOMEM ? -ENOMEM
+											   : 0;
 }
 
 static int perf_source_next(struct dwell_source *source, const struct dwell_event **ret_event,
@@ -64,8 +75,8 @@ static int perf_source_next(struct dwell_source *source, const struct dwell_even
 		if (rc < 0)
 			return dwell_err_sys(err, rc, "cannot read the file");
 	}
-	if (!rc)
-		input_end(source);
+	if (!rc && input_end(source))
+		return dwell_err_sys(err, -ENOMEM, "cannot read the file");
 	return rc;
 }
 

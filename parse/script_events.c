@@ -239,6 +239,18 @@ static int take_in_out(struct taking *t)
 	return 0;
 }
 
+/* A thread that perf lists at the start. In a recording of all threads that says nothing of what it
+ * did: it is observed once an event names it. */
+static int thread_listed(struct taking *t, int32_t pid, int32_t tid, uint32_t *ret_index)
+{
+	uint32_t before = dwell_threads_count(t->source->threads);
+	int rc = thread_need(t, pid, tid, true, false, ret_index);
+
+	if (!rc && t->source->info.all_threads && *ret_index >= before)
+		dwell_threads_get(t->source->threads, *ret_index)->observed = false;
+	return rc;
+}
+
 static int take_fork(struct taking *t)
 {
 	const struct script_record *r = t->record;
@@ -250,9 +262,9 @@ static int take_fork(struct taking *t)
 
 	if (r->other_tid <= 0)
 		return 0;
+	if (known_before)
+		return thread_listed(t, r->other_pid, r->other_tid, &index);
 	rc = thread_need(t, r->parent_pid, r->parent_tid, true, false, &parent_index);
-	if (!rc && known_before)
-		return thread_need(t, r->other_pid, r->other_tid, true, false, &index);
 	if (!rc)
 		rc = dwell_threads_add(t->source->threads, r->other_pid, r->other_tid, t->time_ns,
 				       &index);
@@ -276,7 +288,9 @@ static int take_comm(struct taking *t)
 
 	if (r->other_tid <= 0)
 		return 0;
-	rc = thread_need(t, r->other_pid, r->other_tid, true, false, &index);
+	rc = r->has_time && r->time_ns
+		     ? thread_need(t, r->other_pid, r->other_tid, true, false, &index)
+		     : thread_listed(t, r->other_pid, r->other_tid, &index);
 	if (rc)
 		return rc;
 	dwell_threads_get(t->source->threads, index)->comm = comm;

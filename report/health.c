@@ -53,6 +53,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
 		.has_waits = analysis->choice.waits,
+		.not_unwound = dwell_analysis_fact(analysis, "stacks.not_unwound"),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -133,6 +134,10 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char bytes[TEXT_NUMBER_BYTES], cpus[128];
+
+	if (health->not_unwound)
+		warn(fn, user, "%s user stacks were copied and are not unwound: [not unwound]",
+		     health->not_unwound);
 
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",

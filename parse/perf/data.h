@@ -146,4 +146,7 @@ int dwell_perf_data_next(struct dwell_perf_data *data, struct dwell_perf_record 
 int64_t dwell_perf_data_deferred(struct dwell_perf_data *data, uint64_t cookie, uint32_t tid,
 				 uint64_t *chain, uint32_t room, struct dwell_err *err);
 
+/* The next record is the first one again. 0 or -ENOMEM (then nothing can be read any more). */
+int dwell_perf_data_rewind(struct dwell_perf_data *data);
+
 #endif

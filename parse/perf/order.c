@@ -355,6 +355,13 @@ int order_new(struct dwell_perf_data *data)
 	return 0;
 }
 
+int dwell_perf_data_rewind(struct dwell_perf_data *data)
+{
+	order_free(data->order);
+	data->order = NULL;
+	return order_new(data);
+}
+
 void order_free(struct order *order)
 {
 	if (!order)

@@ -428,7 +428,7 @@ static const char *reason(uint64_t period, uint64_t flags, uint32_t first_tid,
 	sched_events(&b, period, flags);
 	maps_add(&b);
 	switch_add(&b, 100, 0, first_tid, 1, 21);
-	switch_add(&b, 200, 0, 21, 1, 11);
+	switch_add(&b, 200, 0, 11, 1, 21); /* nobody saw 21 go, or 11 come */
 	*ret_source = open_bytes(&b);
 	assert_false(dwell_source_info(*ret_source)->has_switches);
 	assert_non_null(dwell_source_info(*ret_source)->no_switches_reason);
@@ -445,6 +445,26 @@ static void switches_that_cannot_be_joined(void **state)
 	assert_non_null(strstr(reason(99, DWELL_PERF_ATTR_FREQ, 0, &source), "sampled"));
 	dwell_source_close(source);
 	assert_non_null(strstr(reason(5, 0, 0, &source), "sampled"));
+	dwell_source_close(source);
+}
+
+/* Of all threads, though the idle task is never seen: the chain of switches shows it. */
+static void chains_without_idle(void **state)
+{
+	struct dwell_source *source;
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	switch_add(&b, 100, 0, 11, 1, 21);
+	switch_add(&b, 200, 0, 21, 1, 31);
+	switch_add(&b, 300, 0, 31, 1, 0);
+	switch_add(&b, 400, 0, 11, 1, 21);
+	source = open_bytes(&b);
+	assert_true(dwell_source_info(source)->has_switches);
+	assert_true(dwell_source_info(source)->all_threads);
 	dwell_source_close(source);
 }
 
@@ -588,6 +608,7 @@ int main(void)
 		cmocka_unit_test(threads_that_gave_their_tid_back),
 		cmocka_unit_test(births),
 		cmocka_unit_test(switches_that_cannot_be_joined),
+		cmocka_unit_test(chains_without_idle),
 		cmocka_unit_test(samples),
 		cmocka_unit_test(callchains_that_come_later),
 		cmocka_unit_test(waits_measured_by_perf),
