@@ -243,11 +243,12 @@ static int take_in_out(struct taking *t)
  * did: it is observed once an event names it. */
 static int thread_listed(struct taking *t, int32_t pid, int32_t tid, uint32_t *ret_index)
 {
-	uint32_t before = dwell_threads_count(t->source->threads);
+	struct dwell_threads *threads = t->source->threads;
+	bool observed = dwell_threads_get(threads, dwell_threads_find(threads, tid))->observed;
 	int rc = thread_need(t, pid, tid, true, false, ret_index);
 
-	if (!rc && t->source->info.all_threads && *ret_index >= before)
-		dwell_threads_get(t->source->threads, *ret_index)->observed = false;
+	if (!rc && t->source->info.all_threads)
+		dwell_threads_get(threads, *ret_index)->observed = observed;
 	return rc;
 }
 
