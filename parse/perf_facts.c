@@ -11,6 +11,7 @@
 enum {
 	CHAIN_CPUS = 1024,
 	CHAIN_RECORDS = 1 << 16, /* looked at, of the file's first ones */
+	CHAIN_WHOLE_MIN = 16,	 /* links that show it */
 	CHAIN_BROKEN_SHARE = 20, /* one break in so many is what losses may do */
 };
 
@@ -217,11 +218,16 @@ static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct 
 		rc = dwell_perf_data_next(perf->data, &record, err);
 		if (rc <= 0)
 			break;
-		if (record.type == PERF_RECORD_SAMPLE &&
-		    perf->roles.data[record.event] == PERF_ROLE_SWITCH)
-			chain_look(perf, &record, &evidence);
+		if (record.type != PERF_RECORD_SAMPLE ||
+		    perf->roles.data[record.event] != PERF_ROLE_SWITCH)
+			continue;
+		if (dwell_perf_data_event(perf->data, record.event)->attr.flags &
+		    DWELL_PERF_ATTR_ENABLE_ON_EXEC)
+			break; /* of a command and its children alone */
+		chain_look(perf, &record, &evidence);
 	}
-	*ret_whole = evidence.whole && evidence.broken * CHAIN_BROKEN_SHARE <= evidence.whole;
+	*ret_whole = evidence.whole >= CHAIN_WHOLE_MIN &&
+		     evidence.broken * CHAIN_BROKEN_SHARE <= evidence.whole;
 	return rc < 0 ? rc : dwell_perf_data_rewind(perf->data);
 }
 

@@ -458,10 +458,11 @@ static void chains_without_idle(void **state)
 	pipe_begin(&b, false);
 	sched_events(&b, 1, 0);
 	maps_add(&b);
-	switch_add(&b, 100, 0, 11, 1, 21);
-	switch_add(&b, 200, 0, 21, 1, 31);
-	switch_add(&b, 300, 0, 31, 1, 0);
-	switch_add(&b, 400, 0, 11, 1, 21);
+	for (uint64_t round = 0; round < 10; round++) {
+		switch_add(&b, 100 + 100 * round, 0, 11, 1, 21);
+		switch_add(&b, 110 + 100 * round, 0, 21, 1, 31);
+		switch_add(&b, 120 + 100 * round, 0, 31, 1, 0);
+	}
 	source = open_bytes(&b);
 	assert_true(dwell_source_info(source)->has_switches);
 	assert_true(dwell_source_info(source)->all_threads);
