@@ -53,6 +53,7 @@ struct perf_source {
 	DWELL_ARRAY(bool) seen;	 /* by thread: an event of the window named it */
 	bool timed;		 /* the record at hand lies in the window */
 	uint32_t not_unwound_frame;
+	uint64_t bad_samples;		  /* whose fields do not fit their record */
 	uint64_t not_unwound;		  /* samples whose user stack was copied and not unwound */
 	struct dwell_idmap cgroups;	  /* kernel's id -> path (string id) */
 	uint64_t joined[PERF_JOINED_MAX]; /* a chain and its user part that came later */

@@ -263,7 +263,7 @@ int perf_take_sample(struct dwell_source *source, const struct dwell_perf_record
 	uint8_t role = perf->roles.data[record->event];
 
 	if (!dwell_perf_sample_decode(&desc->layout, record->payload, record->bytes, &sample)) {
-		source->info.late++;
+		perf->bad_samples++;
 		return 1;
 	}
 	perf->event.cpu = sample.cpu < CPUS_MAX ? sample.cpu : DWELL_CPU_NONE;

@@ -29,13 +29,23 @@ static bool cpu_tell(struct perf_source *perf)
 	return true;
 }
 
+/* A count that is worth a word only when there is something to count. */
+static int count_tell(struct dwell_source *source, const char *key, uint64_t count)
+{
+	char text[32];
+	int bytes = snprintf(text, sizeof(text), "%" PRIu64, count);
+
+	if (!count)
+		return 0;
+	return source_fact_set(source, key, strlen(key), text, (uint64_t)bytes) == -ENOMEM ? -ENOMEM
+											   : 0;
+}
+
 static int input_end(struct dwell_source *source)
 {
-	static const char key[] = "stacks.not_unwound";
 	const struct perf_source *perf = source->format;
 	struct dwell_source_info *info = &source->info;
-	char text[32];
-	int bytes;
+	int rc;
 
 	info->end_ns = perf->info->end_ns;
 	info->damaged = perf->info->damaged;
@@ -44,11 +54,12 @@ static int input_end(struct dwell_source *source)
 	info->unread_bytes = perf->info->unread_bytes;
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
-	if (!perf->not_unwound)
-		return 0;
-	bytes = snprintf(text, sizeof(text), "%" PRIu64, perf->not_unwound);
-	return source_fact_set(source, key, strlen(key), text, (uint64_t)bytes) == -ENOMEM ? -ENOMEM
-											   : 0;
+	rc = count_tell(source, "stacks.not_unwound", perf->not_unwound);
+	if (!rc)
+		rc = count_tell(source, "records.unknown", perf->info->unknown_records);
+	if (!rc)
+		rc = count_tell(source, "records.bad", perf->info->bad_records + perf->bad_samples);
+	return rc;
 }
 
 static int perf_source_next(struct dwell_source *source, const struct dwell_event **ret_event,

@@ -54,6 +54,8 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.counted = dwell_analysis_counted(analysis),
 		.has_waits = analysis->choice.waits,
 		.not_unwound = dwell_analysis_fact(analysis, "stacks.not_unwound"),
+		.unknown_records = dwell_analysis_fact(analysis, "records.unknown"),
+		.bad_records = dwell_analysis_fact(analysis, "records.bad"),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
@@ -138,6 +140,12 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 	if (health->not_unwound)
 		warn(fn, user, "%s user stacks were copied and are not unwound: [not unwound]",
 		     health->not_unwound);
+	if (health->unknown_records)
+		warn(fn, user, "records of types not known here were passed over: %s",
+		     health->unknown_records);
+	if (health->bad_records)
+		warn(fn, user, "records too short for what they claim were passed over: %s",
+		     health->bad_records);
 
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",

@@ -22,7 +22,9 @@ struct dwell_health {
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
-	const char *not_unwound; /* how many copied user stacks are not unwound, NULL = none */
+	/* Counts as text, NULL = none: copied user stacks that are not unwound, records of types
+	 * that nobody knows, records that do not fit their size. */
+	const char *not_unwound, *unknown_records, *bad_records;
 	bool has_switches, has_wakings;
 	bool has_waits;			/* without switches: some event tells of waits */
 	bool asked_count;		/* one event's samples were asked for, not time */
