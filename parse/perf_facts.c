@@ -2,8 +2,6 @@
 /* The description of a perf.data becomes facts, the event table, and the decision what its events
  * are good for: whether switches can be joined, and by which witness. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "parse/perf_impl.h"
@@ -14,21 +12,6 @@ enum {
 	CHAIN_WHOLE_MIN = 16,	 /* links that show it */
 	CHAIN_BROKEN_SHARE = 20, /* one break in so many is what losses may do */
 };
-
-static int fact_text(struct dwell_source *source, const char *key, const char *value)
-{
-	if (!value || !*value)
-		return 0;
-	return source_fact_set(source, key, strlen(key), value, strlen(value));
-}
-
-static int fact_u64(struct dwell_source *source, const char *key, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return fact_text(source, key, text);
-}
 
 static int facts_set(struct dwell_source *source)
 {
@@ -48,12 +31,12 @@ static int facts_set(struct dwell_source *source)
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
-		rc = fact_text(source, texts[i].key, texts[i].value);
+		rc = source_fact_set_text(source, texts[i].key, texts[i].value);
 	if (!rc && info->cpus_online)
-		rc = fact_u64(source, "cpus", info->cpus_online);
+		rc = source_fact_set_u64(source, "cpus", info->cpus_online);
 	if (!rc && info->has_wall_clock)
-		rc = fact_u64(source, "clock.realtime_ns",
-			      source->info.start_ns - info->clock_ns + info->wall_ns);
+		rc = source_fact_set_u64(source, "clock.realtime_ns",
+					 source->info.start_ns - info->clock_ns + info->wall_ns);
 	return rc;
 }
 
@@ -277,7 +260,6 @@ static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 	}
 	perf->switch_records =
 		info->records[PERF_RECORD_SWITCH] || info->records[PERF_RECORD_SWITCH_CPU_WIDE];
-	perf->task_records = info->records[PERF_RECORD_FORK] || info->records[PERF_RECORD_EXIT];
 	source->info.has_switches =
 		(cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) || perf->switch_records;
 	source->info.has_wakings = source->info.has_switches && has_role(perf, PERF_ROLE_WAKING);

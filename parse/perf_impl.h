@@ -49,7 +49,6 @@ struct perf_source {
 	uint32_t cpus_told;	 /* EVENT_CPU handed out for these */
 	uint8_t witness;	 /* enum dwell_witness of every CPU */
 	bool switch_records;	 /* PERF_RECORD_SWITCH decide who runs */
-	bool task_records;	 /* FORK and EXIT records are there */
 	DWELL_ARRAY(bool) seen;	 /* by thread: an event of the window named it */
 	bool timed;		 /* the record at hand lies in the window */
 	uint32_t not_unwound_frame;
@@ -73,7 +72,7 @@ int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_
 /* The state of a CPU; never NULL. 0 or -ENOMEM. */
 int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cpu);
 
-/* Who leaves a CPU is who came to it, though its tid may have passed to another by then. */
+/* The thread of tid that leaves a CPU: see source_leaving(). 0 or -ENOMEM. */
 int perf_thread_leaving(struct dwell_source *source, const struct perf_cpu *cpu, int32_t pid,
 			int32_t tid, bool is_record, uint32_t *ret_index);
 

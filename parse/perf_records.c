@@ -2,6 +2,7 @@
 /* Records of the kernel become events: samples by what their event is for, the others as mappings,
  * names, births, deaths, switches and losses. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,19 +31,25 @@ static int thread_seen(struct perf_source *perf, uint32_t thread)
 	return 0;
 }
 
+/* A record names the thread: see perf_thread() for what follows. */
+static int thread_named(struct dwell_source *source, uint32_t thread, bool target)
+{
+	struct perf_source *perf = source->format;
+
+	if (thread != DWELL_THREAD_IDLE && (source->info.all_threads ? perf->timed : target))
+		dwell_threads_get(source->threads, thread)->observed = true;
+	return perf->timed ? thread_seen(perf, thread) : 0;
+}
+
 int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_be_dead,
 		bool target, uint32_t *ret_index)
 {
-	struct perf_source *perf = source->format;
 	int rc = 0;
 
 	*ret_index = may_be_dead ? dwell_threads_find(source->threads, tid) : DWELL_THREAD_NONE;
 	if (*ret_index == DWELL_THREAD_NONE)
 		rc = dwell_threads_need(source->threads, pid, tid, ret_index);
-	if (!rc && *ret_index != DWELL_THREAD_IDLE &&
-	    (source->info.all_threads ? perf->timed : target))
-		dwell_threads_get(source->threads, *ret_index)->observed = true;
-	return rc || !perf->timed ? rc : thread_seen(perf, *ret_index);
+	return rc ? rc : thread_named(source, *ret_index, target);
 }
 
 int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cpu)
@@ -66,16 +73,13 @@ int perf_cpu_of(struct perf_source *perf, uint32_t cpu, struct perf_cpu **ret_cp
 int perf_thread_leaving(struct dwell_source *source, const struct perf_cpu *cpu, int32_t pid,
 			int32_t tid, bool is_record, uint32_t *ret_index)
 {
-	const uint32_t known[] = { is_record ? cpu->left : DWELL_THREAD_NONE, cpu->running };
+	uint32_t known = source_leaving(source, is_record ? cpu->left : DWELL_THREAD_NONE,
+					cpu->running, tid);
 
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (known[i] == DWELL_THREAD_NONE ||
-		    dwell_threads_get(source->threads, known[i])->tid != tid)
-			continue;
-		*ret_index = known[i];
-		return perf_thread(source, pid, tid, true, true, ret_index);
-	}
-	return perf_thread(source, pid, tid, is_record, true, ret_index);
+	if (known == DWELL_THREAD_NONE)
+		return perf_thread(source, pid, tid, is_record, true, ret_index);
+	*ret_index = known;
+	return thread_named(source, known, true);
 }
 
 /* The chain has a user part, or there is none to be had. */
@@ -331,7 +335,7 @@ static int kernel_map(struct dwell_source *source, const struct mmap_fields *fie
 							 : NULL;
 	const char *reference;
 	char text[32];
-	int rc, length;
+	int rc;
 
 	if (told) {
 		build_id = told->id;
@@ -341,11 +345,10 @@ static int kernel_map(struct dwell_source *source, const struct mmap_fields *fie
 			     build_id, build_id_bytes, &reference);
 	if (rc || !reference)
 		return rc;
-	length = snprintf(text, sizeof(text), "%llx", (unsigned long long)fields->pgoff);
-	rc = source_fact_set(source, "kernel.text", strlen("kernel.text"), text, (uint64_t)length);
-	if (!rc && *reference)
-		rc = source_fact_set(source, "kernel.text_symbol", strlen("kernel.text_symbol"),
-				     reference, strlen(reference));
+	snprintf(text, sizeof(text), "%" PRIx64, fields->pgoff);
+	rc = source_fact_set_text(source, "kernel.text", text);
+	if (!rc)
+		rc = source_fact_set_text(source, "kernel.text_symbol", reference);
 	return rc == -EBADMSG ? 0 : rc;
 }
 

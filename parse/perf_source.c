@@ -2,8 +2,6 @@
 /* A perf.data becomes events: its records come in time order (parse/perf/data.h), and each is
  * handed to what makes an event of it. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +30,7 @@ static bool cpu_tell(struct perf_source *perf)
 /* A count that is worth a word only when there is something to count. */
 static int count_tell(struct dwell_source *source, const char *key, uint64_t count)
 {
-	char text[32];
-	int bytes = snprintf(text, sizeof(text), "%" PRIu64, count);
-
-	if (!count)
-		return 0;
-	return source_fact_set(source, key, strlen(key), text, (uint64_t)bytes) == -ENOMEM ? -ENOMEM
-											   : 0;
+	return count && source_fact_set_u64(source, key, count) == -ENOMEM ? -ENOMEM : 0;
 }
 
 static int input_end(struct dwell_source *source)
@@ -55,6 +47,9 @@ static int input_end(struct dwell_source *source)
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
 	rc = count_tell(source, "stacks.not_unwound", perf->not_unwound);
+	if (!rc)
+		rc = count_tell(source, "mappings.left_out",
+				dwell_addrspaces_left_out(perf->spaces));
 	if (!rc)
 		rc = count_tell(source, "records.unknown", perf->info->unknown_records);
 	if (!rc)

@@ -76,21 +76,15 @@ static int thread_need(struct taking *t, int32_t pid, int32_t tid, bool may_be_d
 	return 0;
 }
 
-/* Who leaves a CPU is who came to it, though its tid may have passed to another by then. */
 static int thread_leaving(struct taking *t, const struct script_cpu *cpu, int32_t pid, int32_t tid,
 			  bool is_record, uint32_t *ret_index)
 {
-	const uint32_t known[] = { cpu && is_record ? cpu->left : DWELL_THREAD_NONE,
-				   cpu ? cpu->running : DWELL_THREAD_NONE };
-
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (known[i] == DWELL_THREAD_NONE ||
-		    dwell_threads_get(t->source->threads, known[i])->tid != tid)
-			continue;
-		*ret_index = known[i];
-		return 0;
-	}
-	return thread_need(t, pid, tid, is_record, true, ret_index);
+	*ret_index = cpu ? source_leaving(t->source, is_record ? cpu->left : DWELL_THREAD_NONE,
+					  cpu->running, tid)
+			 : DWELL_THREAD_NONE;
+	return *ret_index == DWELL_THREAD_NONE
+		       ? thread_need(t, pid, tid, is_record, true, ret_index)
+		       : 0;
 }
 
 /* A comm that a line shows: the thread's first, or a new one, which is told before the event. */

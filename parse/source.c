@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,6 +177,33 @@ int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_b
 	}
 	source->facts.data[source->facts.count++] = fact;
 	return 0;
+}
+
+int source_fact_set_text(struct dwell_source *source, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return 0;
+	return source_fact_set(source, key, strlen(key), value, strlen(value));
+}
+
+int source_fact_set_u64(struct dwell_source *source, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return source_fact_set_text(source, key, text);
+}
+
+uint32_t source_leaving(const struct dwell_source *source, uint32_t left, uint32_t running,
+			int64_t tid)
+{
+	const uint32_t known[] = { left, running };
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i] != DWELL_THREAD_NONE &&
+		    dwell_threads_get(source->threads, known[i])->tid == tid)
+			return known[i];
+	return DWELL_THREAD_NONE;
 }
 
 const char *dwell_source_fact(const struct dwell_source *source, const char *key)

@@ -36,8 +36,18 @@ struct dwell_source {
  * -EBADMSG when there are more than any recorder writes. */
 int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_bytes,
 		    const char *value, uint64_t value_bytes);
+/* The same with a NUL-terminated text (NULL or empty: nothing is set), and with a number. */
+int source_fact_set_text(struct dwell_source *source, const char *key, const char *value);
+int source_fact_set_u64(struct dwell_source *source, const char *key, uint64_t value);
 /* A fact as a number; 0 when absent or not a number. */
 uint64_t source_fact_u64(const struct dwell_source *source, const char *key);
+
+/* Who leaves a CPU is who came to it, though its tid may have passed to another by then: a thread
+ * gives it back some time before its last switch. running came last to the CPU; left is who left it
+ * in a switch whose record may still come, else DWELL_THREAD_NONE. The one of both that has tid, or
+ * DWELL_THREAD_NONE: then the thread table tells. */
+uint32_t source_leaving(const struct dwell_source *source, uint32_t left, uint32_t running,
+			int64_t tid);
 
 /* A source without input, for a format (or a test) to fill. NULL when out of memory. */
 struct dwell_source *source_new(void);

@@ -27,22 +27,14 @@ static int thread_need(struct dwell_source *source, int32_t pid, uint64_t tid, b
 	return rc;
 }
 
-/* Who leaves a CPU is who came to it, though its tid may have passed to another by then: a thread
- * gives it back some time before its last switch. SWITCH_OUT comes behind the switch's tracepoint,
- * where there is one. */
+/* SWITCH_OUT comes behind the switch's tracepoint, where there is one. */
 static int thread_leaving(struct dwell_source *source, const struct trace_stream *s, uint32_t tid,
 			  bool is_record, uint32_t *ret_index)
 {
-	const uint32_t known[] = { is_record ? s->left : DWELL_THREAD_NONE, s->running };
-
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (known[i] == DWELL_THREAD_NONE ||
-		    dwell_threads_get(source->threads, known[i])->tid != (int64_t)tid)
-			continue;
-		*ret_index = known[i];
-		return 0;
-	}
-	return thread_need(source, -1, tid, is_record, ret_index);
+	*ret_index =
+		source_leaving(source, is_record ? s->left : DWELL_THREAD_NONE, s->running, tid);
+	return *ret_index == DWELL_THREAD_NONE ? thread_need(source, -1, tid, is_record, ret_index)
+					       : 0;
 }
 
 /* SWITCH: see lib/trace_format.h for the fields. */

@@ -419,6 +419,30 @@ static void births(void **state)
 	assert_events(open_bytes(&b), lines);
 }
 
+/* Who leaves is who came, though the tid is another's by then. */
+static void last_switch_of_a_former_life(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"100 0 switch 0.1 R >12.1 |[kernel.kallsyms]+100",
+		"150 0 exit 12.1",
+		"160 0 fork 12.2 of 11.1",
+		"200 0 switch 12.1 X >0.1" STACK,
+		NULL,
+	};
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	switch_add(&b, 100, 0, 0, 0, 12);
+	task_add(&b, PERF_RECORD_EXIT, 12, 11, 150);
+	task_add(&b, PERF_RECORD_FORK, 12, 11, 160);
+	switch_add(&b, 200, 0, 12, 0x10, 0);
+	assert_events(open_bytes(&b), lines);
+}
+
 static const char *reason(uint64_t period, uint64_t flags, uint32_t first_tid,
 			  struct dwell_source **ret_source)
 {
@@ -608,6 +632,7 @@ int main(void)
 		cmocka_unit_test(who_is_observed),
 		cmocka_unit_test(threads_that_gave_their_tid_back),
 		cmocka_unit_test(births),
+		cmocka_unit_test(last_switch_of_a_former_life),
 		cmocka_unit_test(switches_that_cannot_be_joined),
 		cmocka_unit_test(chains_without_idle),
 		cmocka_unit_test(samples),
