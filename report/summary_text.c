@@ -128,6 +128,17 @@ static void print_averages(const struct dwell_view *view, const struct dwell_sum
 	fprintf(out, "   (on average)\n");
 }
 
+/* Closes what was written to memory and prints it wrapped, if it is anything: 0 or -ENOMEM. */
+static int paragraph_end(FILE *line, char **text, FILE *out)
+{
+	int rc = fclose(line) ? -ENOMEM : 0;
+
+	if (!rc && **text)
+		text_wrap(out, *text);
+	free(*text);
+	return rc;
+}
+
 /* Marks the lines to show: the largest of each state first, then by size up to LINES_MAX. */
 static uint32_t choose_lines(const struct dwell_summary *summary, bool *show)
 {
@@ -235,14 +246,7 @@ static int print_asides(const struct dwell_summary *summary, FILE *out)
 			text_share(share, summary->asides[i].ns, summary->observed_ns));
 		before = ", ";
 	}
-	if (fclose(line)) {
-		free(text);
-		return -ENOMEM;
-	}
-	if (*text)
-		text_wrap(out, text);
-	free(text);
-	return 0;
+	return paragraph_end(line, &text, out);
 }
 
 /* ", sampled at 99 Hz" for the events that on-CPU stacks come from, or the one that is counted. */
@@ -289,13 +293,7 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	fprintf(line, ", %s", name);
 	if (info->file_bytes)
 		fprintf(line, " %s", text_bytes(number, info->file_bytes));
-	if (fclose(line)) {
-		free(text);
-		return -ENOMEM;
-	}
-	text_wrap(out, text);
-	free(text);
-	return 0;
+	return paragraph_end(line, &text, out);
 }
 
 /* "events: cpu-clock 1,234, sched:sched_switch 20,000": what was read of each. */
@@ -316,14 +314,7 @@ static int print_events(const struct dwell_analysis *analysis, FILE *out)
 			text_count(number, dwell_analysis_event_count(analysis, i)));
 		before = ", ";
 	}
-	if (fclose(line)) {
-		free(text);
-		return -ENOMEM;
-	}
-	if (*text)
-		text_wrap(out, text);
-	free(text);
-	return 0;
+	return paragraph_end(line, &text, out);
 }
 
 static void print_warning(void *user, const char *text)

@@ -32,7 +32,6 @@ enum dwell_callchain_part {
 	DWELL_CALLCHAIN_ALL = 0,
 	DWELL_CALLCHAIN_INTERRUPT, /* of a waker in interrupt context: the interrupted frames are
 				    * cut */
-	DWELL_CALLCHAIN_PARTS
 };
 
 struct dwell_callchains; /* opaque */

@@ -3,11 +3,12 @@
  * them, and with the flag bits in one order whatever the byte order. */
 #include "parse/perf/attr.h"
 
-#include <byteswap.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "parse/perf/bytes.h"
 
 enum attr_offset {
 	AT_TYPE = 0,
@@ -24,22 +25,6 @@ enum attr_offset {
 	AT_REGS_INTR = 96,
 	ATTR_KNOWN_BYTES = 104,
 };
-
-static uint64_t attr_u64(const uint8_t *attr, uint32_t at, bool swapped)
-{
-	uint64_t value;
-
-	memcpy(&value, attr + at, sizeof(value));
-	return swapped ? bswap_64(value) : value;
-}
-
-static uint32_t attr_u32(const uint8_t *attr, uint32_t at, bool swapped)
-{
-	uint32_t value;
-
-	memcpy(&value, attr + at, sizeof(value));
-	return swapped ? bswap_32(value) : value;
-}
 
 /* Compilers fill bit fields from the low bit on little-endian machines and from the high bit on
  * big-endian ones: byte by byte, the bits stand in reverse. */
@@ -66,19 +51,19 @@ bool dwell_perf_attr_decode(const uint8_t *attr, uint32_t bytes, bool swapped,
 		return false;
 	memcpy(known, attr, bytes < sizeof(known) ? bytes : sizeof(known));
 	*ret_attr = (struct dwell_perf_attr){
-		.type = attr_u32(known, AT_TYPE, swapped),
+		.type = load_u32(known + AT_TYPE, swapped),
 		.bytes = bytes,
-		.config = attr_u64(known, AT_CONFIG, swapped),
-		.config1 = attr_u64(known, AT_CONFIG1, swapped),
-		.config2 = attr_u64(known, AT_CONFIG2, swapped),
-		.period = attr_u64(known, AT_PERIOD, swapped),
-		.sample_type = attr_u64(known, AT_SAMPLE_TYPE, swapped),
-		.read_format = attr_u64(known, AT_READ_FORMAT, swapped),
-		.branch_sample_type = attr_u64(known, AT_BRANCH_SAMPLE_TYPE, swapped),
-		.regs_user = attr_u64(known, AT_REGS_USER, swapped),
-		.regs_intr = attr_u64(known, AT_REGS_INTR, swapped),
+		.config = load_u64(known + AT_CONFIG, swapped),
+		.config1 = load_u64(known + AT_CONFIG1, swapped),
+		.config2 = load_u64(known + AT_CONFIG2, swapped),
+		.period = load_u64(known + AT_PERIOD, swapped),
+		.sample_type = load_u64(known + AT_SAMPLE_TYPE, swapped),
+		.read_format = load_u64(known + AT_READ_FORMAT, swapped),
+		.branch_sample_type = load_u64(known + AT_BRANCH_SAMPLE_TYPE, swapped),
+		.regs_user = load_u64(known + AT_REGS_USER, swapped),
+		.regs_intr = load_u64(known + AT_REGS_INTR, swapped),
 		.flags = attr_flags(known, swapped),
-		.clockid = (int32_t)attr_u32(known, AT_CLOCKID, swapped),
+		.clockid = (int32_t)load_u32(known + AT_CLOCKID, swapped),
 	};
 	return true;
 }

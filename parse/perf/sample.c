@@ -4,10 +4,11 @@
  * them. */
 #include "parse/perf/sample.h"
 
-#include <byteswap.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "parse/perf/bytes.h"
 
 /* Of branch_sample_type and of kernels newer than this machine's header. */
 #define BRANCH_HW_INDEX (1ull << 17)
@@ -152,22 +153,6 @@ void dwell_perf_layout_init(struct dwell_perf_layout *layout, const struct dwell
 	layout_trailer(layout);
 }
 
-static uint64_t load_u64(const struct dwell_perf_layout *layout, const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return layout->swapped ? bswap_64(value) : value;
-}
-
-static uint32_t load_u32(const struct dwell_perf_layout *layout, const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return layout->swapped ? bswap_32(value) : value;
-}
-
 /* What is left of the payload. */
 struct rest {
 	const uint8_t *at, *end;
@@ -188,7 +173,7 @@ static bool pass_count(const struct dwell_perf_layout *layout, struct rest *rest
 {
 	if (rest->end - rest->at < 8)
 		return false;
-	*ret_count = load_u64(layout, rest->at);
+	*ret_count = load_u64(rest->at, layout->swapped);
 	rest->at += 8;
 	return true;
 }
@@ -231,7 +216,7 @@ static bool read_raw(const struct dwell_perf_layout *layout, struct rest *rest,
 
 	if (rest->end - rest->at < 8)
 		return false;
-	bytes = load_u32(layout, rest->at);
+	bytes = load_u32(rest->at, layout->swapped);
 	sample->raw = rest->at + 4;
 	sample->raw_bytes = bytes;
 	rest->at += 4;
@@ -313,11 +298,11 @@ static bool field_read(const struct dwell_perf_layout *layout, const struct samp
 	if (rest->end - rest->at < 8)
 		return false;
 	if (field->form == FORM_U64) {
-		value = load_u64(layout, rest->at);
+		value = load_u64(rest->at, layout->swapped);
 		memcpy(member, &value, sizeof(value));
 	} else if (field->form != FORM_SKIP) {
-		low = load_u32(layout, rest->at);
-		high = load_u32(layout, rest->at + 4);
+		low = load_u32(rest->at, layout->swapped);
+		high = load_u32(rest->at + 4, layout->swapped);
 		memcpy(member, &low, sizeof(low));
 		if (field->form == FORM_U32_PAIR)
 			memcpy(member + sizeof(low), &high, sizeof(high));

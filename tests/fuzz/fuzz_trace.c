@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "offcpu/timeline.h"
+#include "tests/synth/feeding.h"
 #include "tests/synth/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
@@ -97,52 +97,6 @@ static void blocks(struct blob *blob, uint8_t mode, struct dwell_cursor *c)
 		info(blob, DWELL_BLOCK_END, "window.end_ns", "5000");
 }
 
-static void event_check(struct dwell_source *source, const struct dwell_event *event)
-{
-	uint32_t threads = dwell_threads_count(dwell_source_threads(source));
-
-	if (event->kind == 0 || event->kind >= DWELL_EVENT_KINDS ||
-	    (event->stack &&
-	     event->stack >= dwell_stacks_node_count(dwell_source_stacks(source))) ||
-	    (event->thread >= threads && event->thread != DWELL_THREAD_NONE) ||
-	    (event->cpu >= DWELL_TRACE_CPUS_MAX && event->cpu != DWELL_CPU_NONE) ||
-	    (event->kind == DWELL_EVENT_SWITCH && event->u.sw.next >= threads))
-		abort();
-}
-
-static int interval(void *user, const struct dwell_interval *i)
-{
-	(void)user;
-	return i->end_ns < i->start_ns ? -EBADMSG : 0;
-}
-
-static void read_all(struct dwell_source *source)
-{
-	static const struct dwell_timeline_ops ops = { .interval = interval };
-	const struct dwell_source_info *facts = dwell_source_info(source);
-	struct dwell_timeline *timeline =
-		dwell_timeline_new(dwell_source_threads(source), facts->start_ns,
-				   facts->all_threads, &ops, NULL);
-	const struct dwell_event *event;
-	struct dwell_err err = { 0 };
-	int rc;
-
-	if (!timeline)
-		return;
-	while ((rc = dwell_source_next(source, &event, &err)) == 1) {
-		event_check(source, event);
-		if (dwell_timeline_feed(timeline, event))
-			abort();
-	}
-	if (rc == 0 &&
-	    (facts->end_ns < facts->start_ns || dwell_timeline_finish(timeline, facts->end_ns) ||
-	     dwell_timeline_check(timeline, &err))) {
-		fprintf(stderr, "%s\n", err.msg);
-		abort();
-	}
-	dwell_timeline_free(timeline);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
 	struct dwell_cursor c = { bytes, bytes + count, false };
@@ -157,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 		blocks(&blob, mode, &c);
 	input = (struct memory_input){ blob.data, blob.count, 0 };
 	if (!memory_open(&input, &source, NULL)) {
-		read_all(source);
+		feeding_all(source, false, true);
 		dwell_source_close(source);
 	}
 	dwell_array_release(&blob);

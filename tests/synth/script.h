@@ -5,34 +5,16 @@
 #define DWELL_TESTS_SYNTH_SCRIPT_H
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "parse/script_reader.h"
 #include "parse/source_impl.h"
-
-struct script_memory {
-	const char *text;
-	uint64_t bytes, at;
-};
-
-static inline int64_t script_memory_read(void *user, void *bytes, uint64_t count)
-{
-	struct script_memory *memory = user;
-	uint64_t left = memory->bytes - memory->at;
-
-	if (count > left)
-		count = left;
-	if (count)
-		memcpy(bytes, memory->text + memory->at, count);
-	memory->at += count;
-	return (int64_t)count;
-}
+#include "tests/synth/memory.h"
 
 /* memory must outlive the source. 0, or -errno with err set. */
-static inline int script_memory_open(struct script_memory *memory, unsigned threads,
+static inline int script_memory_open(struct memory_input *memory, unsigned threads,
 				     struct dwell_source **ret_source, struct dwell_err *err)
 {
-	struct script_input input = { script_memory_read, memory };
+	struct script_input input = { memory_read, memory };
 	struct dwell_source *source = source_new();
 	uint32_t head_bytes = memory->bytes < 16 ? (uint32_t)memory->bytes : 16;
 	int rc;
@@ -40,8 +22,7 @@ static inline int script_memory_open(struct script_memory *memory, unsigned thre
 	if (!source)
 		abort();
 	memory->at = head_bytes;
-	rc = script_source_open_input(source, &input, threads, (const uint8_t *)memory->text,
-				      head_bytes, err);
+	rc = script_source_open_input(source, &input, threads, memory->data, head_bytes, err);
 	if (rc)
 		dwell_source_close(source);
 	else

@@ -13,6 +13,7 @@
 #include "lib/varint.h"
 #include "parse/source_impl.h"
 #include "parse/trace_reader.h"
+#include "tests/synth/memory.h"
 
 /* Bytes of a trace, or of a payload. Release with dwell_array_release(). */
 struct blob {
@@ -81,24 +82,6 @@ static inline void blob_flush(struct blob *blob, uint8_t type, struct blob *payl
 	blob_block(blob, type, 0, payload->count ? (const void *)payload->data : "", payload->count,
 		   payload->count);
 	payload->count = 0;
-}
-
-struct memory_input {
-	const uint8_t *data;
-	uint64_t bytes, at;
-};
-
-static inline int64_t memory_read(void *user, void *bytes, uint64_t count)
-{
-	struct memory_input *input = user;
-	uint64_t left = input->bytes - input->at;
-
-	if (count > left)
-		count = left;
-	if (count)
-		memcpy(bytes, input->data + input->at, count);
-	input->at += count;
-	return (int64_t)count;
 }
 
 /* Opens a trace in memory as dwell_source_open() would a file; input must outlive the source. */

@@ -13,7 +13,7 @@
 
 /* Opened text: what it becomes is read with next(). */
 struct opened {
-	struct script_memory memory;
+	struct memory_input memory;
 	struct dwell_source *source;
 	const struct dwell_source_info *info;
 };
@@ -23,7 +23,7 @@ static struct opened *text_open(const char *text, unsigned threads)
 	struct opened *o = calloc(1, sizeof(*o));
 
 	assert_non_null(o);
-	o->memory = (struct script_memory){ text, strlen(text), 0 };
+	o->memory = (struct memory_input){ (const uint8_t *)text, strlen(text), 0 };
 	assert_int_equal(script_memory_open(&o->memory, threads, &o->source, NULL), 0);
 	o->info = dwell_source_info(o->source);
 	return o;
@@ -247,7 +247,7 @@ static void test_not_text(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct script_memory memory = { texts[i], strlen(texts[i]), 0 };
+		struct memory_input memory = { (const uint8_t *)texts[i], strlen(texts[i]), 0 };
 		struct dwell_err err = { 0 };
 
 		assert_int_equal(script_memory_open(&memory, 1, &source, &err), -EINVAL);
