@@ -39,7 +39,7 @@ rm -f "$TRUTH"
 perf_record -z -a -k mono -g --switch-events -e "cpu-clock,$SCHED" -o "$work/data" -- "$WORKLOADS/mutex"
 verified 'mutex, compressed' "$work/data" "$TRUTH"
 rm -f "$TRUTH"
-timeout -k 5 60 perf record -q -N -a -k mono -g --switch-events -e "cpu-clock,$SCHED" -o - -- \
+timeout -k 5 60 perf record -q -N -a -m 8M -k mono -g --switch-events -e "cpu-clock,$SCHED" -o - -- \
 	"$WORKLOADS/mutex" 2>/dev/null </dev/null | "$DWELL" fold --wall - >"$work/wall.folded" 2>"$work/err"
 claim 'mutex, as a stream on standard input' grep -q '^mutex.*;\[blocked' "$work/wall.folded"
 rm -f "$TRUTH"
