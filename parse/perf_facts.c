@@ -71,10 +71,12 @@ static const char *format_of(const struct perf_source *perf, const struct dwell_
 	return NULL;
 }
 
-/* Every one of its occurrences was recorded: period 1, no frequency. */
+/* Every one of its occurrences was recorded: period 1, no frequency. Those of a group but its
+ * leader have none and are only counted. */
 static bool is_whole(const struct dwell_perf_event *event)
 {
-	return !(event->attr.flags & DWELL_PERF_ATTR_FREQ) && event->attr.period <= 1;
+	return !(event->attr.flags & DWELL_PERF_ATTR_FREQ) && event->attr.period <= 1 &&
+	       (event->attr.period || !(event->attr.read_format & PERF_FORMAT_GROUP));
 }
 
 static uint8_t software_role(const struct dwell_perf_event *event)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the perf.data source share: the file's description becomes facts and the event
  * table (perf_facts.c), samples of scheduler events become switches and wakings (perf_sched.c),
- * other records mappings, names, births and deaths (perf_records.c), and perf_source.c runs all in
- * the right order. */
+ * other records mappings, names, births and deaths (perf_records.c), counts of a group one sample
+ * each (perf_group.c), and perf_source.c runs all in the right order. */
 #ifndef DWELL_PARSE_PERF_IMPL_H
 #define DWELL_PARSE_PERF_IMPL_H
 
@@ -33,6 +33,17 @@ struct perf_cpu {
 	uint32_t stack_tid; /* ... which was of this thread; 0 = none */
 };
 
+/* The counts that a sample of a group read, one event each, being handed out. */
+struct perf_group {
+	const struct dwell_perf_layout *layout;
+	struct dwell_perf_sample sample; /* into the record at hand */
+	uint64_t next;			 /* of its counts; group_count = all handed out */
+	struct dwell_event event;	 /* what all of them have in common */
+	uint64_t seed;
+	struct dwell_idmap places;  /* hash of id, and tid where inherited -> last + 1 */
+	DWELL_ARRAY(uint64_t) last; /* counts read before */
+};
+
 /* source->format of a perf.data. */
 struct perf_source {
 	struct dwell_perf_data *data;
@@ -56,7 +67,8 @@ struct perf_source {
 	uint64_t not_unwound;		  /* samples whose user stack was copied and not unwound */
 	struct dwell_idmap cgroups;	  /* kernel's id -> path (string id) */
 	uint64_t joined[PERF_JOINED_MAX]; /* a chain and its user part that came later */
-	struct dwell_event event;	  /* the one handed out */
+	struct perf_group group;
+	struct dwell_event event; /* the one handed out */
 };
 
 /* Facts and event table from the file's description; roles of events. 0, -ENOMEM. */
@@ -84,6 +96,14 @@ int perf_take_record(struct dwell_source *source, const struct dwell_perf_record
 int perf_stack(struct dwell_source *source, const struct dwell_perf_record *record,
 	       const struct dwell_perf_sample *sample, enum dwell_callchain_part part,
 	       uint32_t *ret_stack);
+
+/* The sample at hand, whose event stands in perf->event, read the counts of a group. */
+void perf_group_begin(struct perf_source *perf, const struct dwell_perf_layout *layout,
+		      const struct dwell_perf_sample *sample);
+/* The next event of the group that has counted anything since its last sample becomes perf->event:
+ * 0, 1 when there is none, or -ENOMEM. */
+int perf_group_next(struct perf_source *perf);
+void perf_group_release(struct perf_group *group);
 
 /* A sample of a scheduler event. */
 int perf_sched_switch(struct dwell_source *source, const struct dwell_perf_record *record,

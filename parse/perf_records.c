@@ -201,6 +201,11 @@ static int take_plain_sample(struct dwell_source *source, const struct dwell_per
 	path = sample->cgroup ? dwell_idmap_find(&perf->cgroups, sample->cgroup) : 0;
 	if (path)
 		dwell_threads_get(source->threads, event->thread)->cgroup = path;
+	if (sample->group_count) {
+		perf_group_begin(perf, &dwell_perf_data_event(perf->data, record->event)->layout,
+				 sample);
+		return perf_group_next(perf);
+	}
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "parse/perf_impl.h"
 
 enum {
@@ -41,8 +42,8 @@ static int input_end(struct dwell_source *source)
 
 	info->end_ns = perf->info->end_ns;
 	info->damaged = perf->info->damaged;
-	info->finished =
-		!perf->info->unfinished && !perf->info->damaged && !perf->info->unread_bytes;
+	info->finished = !perf->info->unfinished && !perf->info->damaged &&
+			 !perf->info->unread_bytes && !perf->info->missing_files;
 	info->unread_bytes = perf->info->unread_bytes;
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
@@ -52,6 +53,10 @@ static int input_end(struct dwell_source *source)
 				dwell_addrspaces_left_out(perf->spaces));
 	if (!rc)
 		rc = count_tell(source, "records.unknown", perf->info->unknown_records);
+	if (!rc)
+		rc = count_tell(source, "files.missing", perf->info->missing_files);
+	if (!rc)
+		rc = count_tell(source, "aux.bytes", perf->info->aux_bytes);
 	if (!rc)
 		rc = count_tell(source, "records.bad", perf->info->bad_records + perf->bad_samples);
 	return rc;
@@ -67,6 +72,9 @@ static int perf_source_next(struct dwell_source *source, const struct dwell_even
 	*ret_event = &perf->event;
 	if (cpu_tell(perf))
 		return 1;
+	rc = perf_group_next(perf);
+	if (rc <= 0)
+		return rc ? dwell_err_sys(err, rc, "cannot read the file") : 1;
 	while ((rc = dwell_perf_data_next(perf->data, &record, err)) > 0) {
 		perf->event = (struct dwell_event){ .time_ns = record.time_ns,
 						    .cpu = DWELL_CPU_NONE,
@@ -96,6 +104,7 @@ static void perf_source_close(struct dwell_source *source)
 	dwell_addrspaces_free(perf->spaces);
 	dwell_idmap_release(&perf->build_ids);
 	dwell_idmap_release(&perf->cgroups);
+	perf_group_release(&perf->group);
 	dwell_array_release(&perf->roles);
 	dwell_array_release(&perf->cpus);
 	dwell_array_release(&perf->seen);
@@ -156,6 +165,7 @@ int perf_source_open(struct dwell_source *source, const char *path, bool is_dire
 
 	if (!perf)
 		return dwell_err_sys(err, -ENOMEM, "cannot read the file");
+	perf->group.seed = dwell_hash_seed();
 	source->format = perf;
 	source->ops = &ops;
 	rc = dwell_perf_data_open(source->fd, path, is_directory, head, head_bytes, &perf->data,
@@ -163,6 +173,7 @@ int perf_source_open(struct dwell_source *source, const char *path, bool is_dire
 	if (rc)
 		return rc;
 	perf->info = dwell_perf_data_info(perf->data);
+	source->info.file_bytes = perf->info->input_bytes;
 	rc = resolvers_make(source);
 	if (!rc)
 		rc = build_ids_read(source);

@@ -65,10 +65,18 @@ void dwell_source_close(struct dwell_source *source)
 static int source_open_directory(const char *path, struct dwell_source *source,
 				 struct dwell_err *err)
 {
-	int fd = openat(source->fd, "data", O_RDONLY | O_CLOEXEC);
+	char *data;
+	int fd;
 
+	if (asprintf(&data, "%s/data", path) < 0)
+		return dwell_err_sys(err, -ENOMEM, "cannot open '%s'", path);
+	fd = dwell_io_open_regular(data, 0);
+	free(data);
+	if (fd == -EINVAL)
+		return dwell_err_set(err, fd, "cannot read '%s': its 'data' is no regular file",
+				     path);
 	if (fd < 0)
-		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+		return dwell_err_sys(err, fd == -ENOENT ? -EISDIR : fd, "cannot read '%s'", path);
 	close(source->fd);
 	source->fd = fd;
 	return 0;
@@ -88,8 +96,8 @@ static int source_open_fd(const char *path, struct dwell_source *source, bool *r
 		rc = source_open_directory(path, source, err);
 		if (rc)
 			return rc;
-		if (fstat(source->fd, &st) || !S_ISREG(st.st_mode))
-			return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+		if (fstat(source->fd, &st))
+			return dwell_err_sys(err, -errno, "cannot read '%s'", path);
 	}
 	if (S_ISREG(st.st_mode)) {
 		source->info.file_bytes = (uint64_t)st.st_size;

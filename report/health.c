@@ -9,6 +9,21 @@
 #include "lib/text.h"
 #include "report/text.h"
 
+/* What a reader counts of what it could not use, and the words for it. */
+static const struct {
+	const char *fact, *before, *after;
+} tellings[DWELL_TELLINGS] = {
+	{ "stacks.not_unwound", "", " user stacks were copied and are not unwound: [not unwound]" },
+	{ "mappings.left_out", "",
+	  " mappings of files were more than is kept: frames in them have "
+	  "no name" },
+	{ "records.unknown", "records of types not known here were passed over: ", "" },
+	{ "records.bad", "records that cannot be right were passed over: ", "" },
+	{ "files.missing",
+	  "files data.N of the directory that are missing, with all they held: ", "" },
+	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
+};
+
 static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
 {
 	const struct dwell_event_desc *desc;
@@ -53,13 +68,12 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
 		.has_waits = analysis->choice.waits,
-		.not_unwound = dwell_analysis_fact(analysis, "stacks.not_unwound"),
-		.unknown_records = dwell_analysis_fact(analysis, "records.unknown"),
-		.bad_records = dwell_analysis_fact(analysis, "records.bad"),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
 
+	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
+		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
 	read_coverage(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
 		health.observed_ns += analysis->books.data[i].observed_ns;
@@ -137,23 +151,17 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 {
 	char bytes[TEXT_NUMBER_BYTES], cpus[128];
 
-	if (health->not_unwound)
-		warn(fn, user, "%s user stacks were copied and are not unwound: [not unwound]",
-		     health->not_unwound);
-	if (health->unknown_records)
-		warn(fn, user, "records of types not known here were passed over: %s",
-		     health->unknown_records);
-	if (health->bad_records)
-		warn(fn, user, "records too short for what they claim were passed over: %s",
-		     health->bad_records);
-
+	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
+		if (health->told[i])
+			warn(fn, user, "%s%s%s", tellings[i].before, health->told[i],
+			     tellings[i].after);
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",
 		     text_bytes(bytes, health->unread_bytes));
 	else if (!health->finished)
 		warn(fn, user, "the file was cut off: it ends before the recording did");
 	if (health->unknown_lines)
-		warn(fn, user, "%s line%s of the text not understood and left out",
+		warn(fn, user, "%s line%s not understood and left out",
 		     text_count(bytes, health->unknown_lines), were(health->unknown_lines));
 	if (health->switches_unused)
 		warn(fn, user,
@@ -175,7 +183,10 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 {
 	char count[TEXT_NUMBER_BYTES], of[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
 
-	if (health->lost)
+	if (health->lost && health->counted)
+		warn(fn, user, "%s event%s lost", text_count(count, health->lost),
+		     were(health->lost));
+	else if (health->lost)
 		warn(fn, user, "%s event%s lost; %s of thread time is unknown for that",
 		     text_count(count, health->lost), were(health->lost),
 		     text_share(share, health->unknown_ns[DWELL_UNKNOWN_LOST],

@@ -11,6 +11,8 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
+enum { DWELL_TELLINGS = 6 };
+
 struct dwell_health {
 	uint64_t lost, late, wakings_dropped;
 	uint64_t kernel_count, parsed; /* of all coverage rows with a kernel count */
@@ -22,9 +24,7 @@ struct dwell_health {
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
-	/* Counts as text, NULL = none: copied user stacks that are not unwound, records of types
-	 * that nobody knows, records that do not fit their size. */
-	const char *not_unwound, *unknown_records, *bad_records;
+	const char *told[DWELL_TELLINGS]; /* counts of what was passed over, as text; NULL = none */
 	bool has_switches, has_wakings;
 	bool has_waits;			/* without switches: some event tells of waits */
 	bool asked_count;		/* one event's samples were asked for, not time */

@@ -114,6 +114,11 @@ const struct dwell_perf_event *dwell_perf_data_event(const struct dwell_perf_dat
 	return index < data->events.count ? &data->events.data[index] : NULL;
 }
 
+int64_t dwell_perf_data_event_of(const struct dwell_perf_data *data, uint64_t id)
+{
+	return (int64_t)dwell_idmap_find(&data->ids, id ^ data->id_seed) - 1;
+}
+
 const struct dwell_perf_format *dwell_perf_data_format(const struct dwell_perf_data *data,
 						       uint32_t index)
 {

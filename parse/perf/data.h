@@ -88,13 +88,16 @@ struct dwell_perf_data_info {
 
 	/* What was passed over or is missing. */
 	uint64_t unknown_records, unknown_features, bad_features;
-	uint64_t unknown_ids;  /* records of an event that the file does not describe */
-	uint64_t bad_records;  /* too short for what they claim: passed over */
-	uint64_t unread_bytes; /* behind the place where reading had to stop, or said and not there
-				*/
-	uint64_t data_bytes;   /* of records, as stored */
-	bool unfinished;       /* the recorder was killed: no data size, no features */
-	bool damaged;	       /* reading stopped at bytes that cannot be right */
+	uint64_t unknown_ids;	/* records of an event that the file does not describe */
+	uint64_t bad_records;	/* too short for what they claim: passed over */
+	uint64_t unread_bytes;	/* behind the place where reading had to stop, or said and not there
+				 */
+	uint64_t aux_bytes;	/* of hardware traces (AUXTRACE), which are not decoded */
+	uint64_t data_bytes;	/* of records, as stored */
+	uint64_t input_bytes;	/* of all files of the input, 0 for a pipe */
+	uint32_t missing_files; /* of a directory's data.N, told by gaps in their numbers */
+	bool unfinished;	/* the recorder was killed: no data size, no features */
+	bool damaged;		/* reading stopped at bytes that cannot be right */
 };
 
 /* A kernel record in native byte order but for what stands behind a sample's header (decode with
@@ -128,6 +131,8 @@ const struct dwell_perf_data_info *dwell_perf_data_info(const struct dwell_perf_
 /* NULL past the last. */
 const struct dwell_perf_event *dwell_perf_data_event(const struct dwell_perf_data *data,
 						     uint32_t index);
+/* The index of the event that an id of the file belongs to, -1 when the file does not tell. */
+int64_t dwell_perf_data_event_of(const struct dwell_perf_data *data, uint64_t id);
 const struct dwell_perf_format *dwell_perf_data_format(const struct dwell_perf_data *data,
 						       uint32_t index);
 const struct dwell_perf_build_id *dwell_perf_data_build_id(const struct dwell_perf_data *data,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The files beside `data` in a perf.data directory become segments of their own: `data.N` are
- * records without any header, one file for each thread of the recorder. */
+ * records without any header, one file for each thread of the recorder, numbered from 0. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -47,6 +47,8 @@ static int file_add(struct dwell_perf_data *data, uint32_t number, struct dwell_
 		rc = -errno;
 	if (!rc)
 		rc = segments_add(data, fd, true, (uint64_t)st.st_size);
+	if (!rc)
+		data->info.input_bytes += (uint64_t)st.st_size;
 	if (rc) {
 		dwell_err_sys(err, rc, "cannot read '%s'", path);
 		if (fd >= 0)
@@ -95,6 +97,8 @@ int directory_add(struct dwell_perf_data *data, struct dwell_err *err)
 		qsort(numbers.data, numbers.count, sizeof(*numbers.data), number_compare);
 	for (uint32_t i = 0; !rc && i < numbers.count; i++)
 		rc = file_add(data, numbers.data[i], err);
+	data->info.missing_files =
+		numbers.count ? numbers.data[numbers.count - 1] + 1 - numbers.count : 1;
 	dwell_array_release(&numbers);
 	return rc;
 }

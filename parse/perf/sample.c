@@ -178,17 +178,38 @@ static bool pass_count(const struct dwell_perf_layout *layout, struct rest *rest
 	return true;
 }
 
+/* Words for one event in read_format: value, id, lost. */
+static uint32_t read_words(uint64_t format)
+{
+	return 1 + !!(format & PERF_FORMAT_ID) + !!(format & READ_LOST);
+}
+
 /* read_format: a value, or those of a group behind their number. */
-static bool pass_read(const struct dwell_perf_layout *layout, struct rest *rest)
+static bool read_counts(const struct dwell_perf_layout *layout, struct rest *rest,
+			struct dwell_perf_sample *sample)
 {
 	uint64_t format = layout->read_format, count = 1;
 	uint32_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	uint32_t words = 1 + !!(format & PERF_FORMAT_ID) + !!(format & READ_LOST);
 
 	if ((format & PERF_FORMAT_GROUP) && !pass_count(layout, rest, &count))
 		return false;
-	return pass(rest, times, 8) && pass(rest, count, 8 * words);
+	if (!pass(rest, times, 8))
+		return false;
+	sample->group = rest->at;
+	sample->group_count = format & PERF_FORMAT_GROUP ? count : 0;
+	return pass(rest, count, 8 * read_words(format));
+}
+
+void dwell_perf_sample_count(const struct dwell_perf_layout *layout,
+			     const struct dwell_perf_sample *sample, uint64_t i, uint64_t *ret_id,
+			     uint64_t *ret_value)
+{
+	uint64_t format = layout->read_format;
+	const uint8_t *words = sample->group + i * 8 * read_words(format);
+
+	*ret_value = load_u64(words, layout->swapped);
+	*ret_id = format & PERF_FORMAT_ID ? load_u64(words + 8, layout->swapped) : 0;
 }
 
 static bool read_chain(const struct dwell_perf_layout *layout, struct rest *rest,
@@ -276,7 +297,7 @@ static bool field_read(const struct dwell_perf_layout *layout, const struct samp
 
 	switch (field->form) {
 	case FORM_READ:
-		return pass_read(layout, rest);
+		return read_counts(layout, rest, sample);
 	case FORM_CHAIN:
 		return read_chain(layout, rest, sample);
 	case FORM_RAW:

@@ -19,6 +19,8 @@ struct dwell_perf_sample {
 	const uint8_t *raw; /* tracepoint bytes, in the recorder's byte order; into the record */
 	uint32_t raw_bytes;
 	/* What follows points into the record without being aligned, in the file's byte order. */
+	const uint8_t *group;	   /* counts of all events of a group: dwell_perf_sample_count() */
+	uint64_t group_count;	   /* 0 = no group was read */
 	const uint8_t *user_regs;  /* popcount(regs_user) values; NULL when there are none */
 	uint64_t user_regs_abi;	   /* PERF_SAMPLE_REGS_ABI_* */
 	const uint8_t *user_stack; /* what was copied of the user stack; NULL when nothing */
@@ -53,6 +55,11 @@ void dwell_perf_layout_init(struct dwell_perf_layout *layout, const struct dwell
  * for what it claims; then the sample is not to be used. */
 bool dwell_perf_sample_decode(const struct dwell_perf_layout *layout, const void *payload,
 			      uint32_t bytes, struct dwell_perf_sample *ret_sample);
+
+/* The count of a group's event i < group_count, and the id of the event; 0 when it is not told. */
+void dwell_perf_sample_count(const struct dwell_perf_layout *layout,
+			     const struct dwell_perf_sample *sample, uint64_t i, uint64_t *ret_id,
+			     uint64_t *ret_value);
 
 /* Decodes the sample_id trailer of any other record, from its end. False when too short. */
 bool dwell_perf_trailer_decode(const struct dwell_perf_layout *layout, const void *payload,

@@ -113,6 +113,7 @@ int segments_add_input(struct dwell_perf_data *data, int fd, const uint8_t *head
 		return spool_input(data, fd, head, head_bytes, err);
 	if (segments_add(data, fd, false, (uint64_t)st.st_size))
 		return dwell_err_sys(err, -ENOMEM, "cannot read '%s'", data->path);
+	data->info.input_bytes = (uint64_t)st.st_size;
 	return 0;
 }
 

@@ -316,6 +316,7 @@ static int walk_user(struct walk *walk, uint32_t type, uint32_t bytes)
 		if (bytes < AUXTRACE_MIN_BYTES)
 			return walk_stop(walk, true);
 		extra = load_u64(record + RECORD_HEADER_BYTES, data->info.swapped);
+		data->info.aux_bytes += extra < walk->end - walk->at ? extra : walk->end - walk->at;
 		walk_pass(walk, bytes, extra);
 	} else {
 		rc = user_record(data, type, record, bytes);

@@ -46,6 +46,26 @@ rm -f "$TRUTH"
 perf_record --threads -a -k mono -g --switch-events -e "cpu-clock,$SCHED" -o "$work/dir" -- \
 	"$WORKLOADS/mutex"
 [ -d "$work/dir" ] && verified 'mutex, in a directory' "$work/dir" "$TRUTH"
+rm -f "$work/dir/data.0"
+dwell report "$work/dir"
+claim 'a missing file of a directory is said' grep -q 'missing, with all they held: 1' "$work/out"
+rm -f "$work/dir/data" && mkfifo "$work/dir/data"
+dwell report "$work/dir"
+said 'a directory with a pipe for its data' 3 "its 'data' is no regular file"
+
+# Groups: as perf splits them, event by event.
+perf_record -g -e '{cpu-clock,page-faults,context-switches}:S' -o "$work/data" -- "$WORKLOADS/faults"
+perf script -i "$work/data" -F event,period 2>/dev/null |
+	awk '$2 ~ /:$/ { sum[$2] += $1; n[$2]++ } END { for (e in n) printf "%s%d %d\n", e, n[e], sum[e] }' |
+	sort >"$work/theirs"
+claim 'perf splits the group' [ "$(wc -l <"$work/theirs")" -ge 2 ]
+for event in $(cut -d: -f1 "$work/theirs"); do
+	dwell fold --event "$event" --weight samples "$work/data"
+	samples=$(awk '{ s += $NF } END { print s + 0 }' "$work/out")
+	dwell fold --event "$event" --weight period "$work/data"
+	echo "$event:$samples $(awk '{ s += $NF } END { print s + 0 }' "$work/out")"
+done >"$work/ours"
+claim 'a group is split into its events as by perf' cmp "$work/theirs" "$work/ours"
 rm -f "$TRUTH"
 perf_record -k mono --switch-events -e dummy -o "$work/data" -- "$WORKLOADS/mutex"
 verified 'mutex, SWITCH records of the process alone' "$work/data" # no wakings: no runnable time

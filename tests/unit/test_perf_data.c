@@ -439,6 +439,7 @@ static void reads_a_directory(void **state)
 	perf_read(&reading);
 	assert_int_equal(reading.rc, 0);
 	assert_string_equal(reading.info->form, "directory");
+	assert_int_equal(reading.info->missing_files, 8); /* data.1, data.3 to data.9 */
 	assert_true(reading.info->kcore_dir && strstr(reading.info->kcore_dir, "/kcore_dir"));
 	assert_int_equal(reading.seen.count, 1 + 3 * 10);
 	assert_string_equal(reading.seen.data[0].comm, "first");
