@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "parse/perf_impl.h"
+#include "parse/switch_chain.h"
 
 enum {
 	CHAIN_CPUS = 1024,
 	CHAIN_RECORDS = 1 << 16, /* looked at, of the file's first ones */
-	CHAIN_WHOLE_MIN = 16,	 /* links that show it */
-	CHAIN_BROKEN_SHARE = 20, /* one break in so many is what losses may do */
 };
 
 static int facts_set(struct dwell_source *source)
@@ -38,18 +37,6 @@ static int facts_set(struct dwell_source *source)
 		rc = source_fact_set_u64(source, "clock.realtime_ns",
 					 source->info.start_ns - info->clock_ns + info->wall_ns);
 	return rc;
-}
-
-/* Does the command line have this option (of perf record)? Words are joined by spaces. */
-static bool command_has(const char *cmdline, const char *option)
-{
-	size_t bytes = strlen(option);
-
-	for (const char *at = cmdline; at && (at = strstr(at, option)); at += bytes)
-		if (at > cmdline && at[-1] == ' ' &&
-		    (at[bytes] == ' ' || at[bytes] == '\0' || at[bytes] == '='))
-			return true;
-	return false;
 }
 
 static bool is_named(const struct dwell_perf_event *event, const char *name)
@@ -128,6 +115,7 @@ static int desc_add(struct dwell_source *source, const struct dwell_perf_event *
 	else
 		desc.period = event->attr.period;
 	desc.is_wait = role == PERF_ROLE_OFF_CPU;
+	desc.is_empty = !event->samples && !(event->attr.read_format & PERF_FORMAT_GROUP);
 	if (desc.is_clock || desc.is_wait)
 		desc.unit = DWELL_UNIT_NS;
 	if (rc || dwell_array_grow(&source->events) || dwell_array_grow(&perf->roles))
@@ -164,38 +152,27 @@ static bool has_role(const struct perf_source *perf, enum perf_role role)
 	return perf->roles.count && memchr(perf->roles.data, (int)role, perf->roles.count);
 }
 
-/* What the first switches on a CPU tell: recorded of all threads, the next of one is the prev of
- * the following one. Recorded of some, others come between. The idle task says nothing, since some
- * machines hide its switches. */
-struct chain_evidence {
-	uint32_t next[CHAIN_CPUS]; /* tid; 0 = not known or idle */
-	uint32_t whole, broken;
-};
-
-static void chain_look(const struct perf_source *perf, const struct dwell_perf_record *record,
-		       struct chain_evidence *evidence)
+/* 0 or -ENOMEM. */
+static int chain_look(const struct perf_source *perf, const struct dwell_perf_record *record,
+		      struct switch_chain *chain)
 {
 	const struct dwell_sched_switch *sw = &perf->sched_switch;
 	const struct dwell_perf_event *event = dwell_perf_data_event(perf->data, record->event);
 	struct dwell_perf_sample sample = { .cpu = CHAIN_CPUS };
-	uint32_t prev;
 
 	if (!dwell_perf_sample_decode(&event->layout, record->payload, record->bytes, &sample) ||
 	    sample.cpu >= CHAIN_CPUS)
-		return;
-	prev = (uint32_t)dwell_tracepoint_number(&sw->prev_pid, sample.raw, sample.raw_bytes);
-	if (prev && evidence->next[sample.cpu]) {
-		evidence->whole += evidence->next[sample.cpu] == prev;
-		evidence->broken += evidence->next[sample.cpu] != prev;
-	}
-	evidence->next[sample.cpu] =
-		(uint32_t)dwell_tracepoint_number(&sw->next_pid, sample.raw, sample.raw_bytes);
+		return 0;
+	return switch_chain_add(
+		chain, sample.cpu,
+		(uint32_t)dwell_tracepoint_number(&sw->prev_pid, sample.raw, sample.raw_bytes),
+		(uint32_t)dwell_tracepoint_number(&sw->next_pid, sample.raw, sample.raw_bytes));
 }
 
 /* Were all threads recorded, by the switches themselves? Command lines are no proof. */
 static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct dwell_err *err)
 {
-	struct chain_evidence evidence = { 0 };
+	struct switch_chain chain = { 0 };
 	struct dwell_perf_record record;
 	int rc = 0;
 
@@ -209,10 +186,13 @@ static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct 
 		if (dwell_perf_data_event(perf->data, record.event)->attr.flags &
 		    DWELL_PERF_ATTR_ENABLE_ON_EXEC)
 			break; /* of a command and its children alone */
-		chain_look(perf, &record, &evidence);
+		if (chain_look(perf, &record, &chain)) {
+			rc = dwell_err_sys(err, -ENOMEM, "cannot read the file");
+			break;
+		}
 	}
-	*ret_whole = evidence.whole >= CHAIN_WHOLE_MIN &&
-		     evidence.broken * CHAIN_BROKEN_SHARE <= evidence.whole;
+	*ret_whole = switch_chain_whole(&chain);
+	switch_chain_release(&chain);
 	return rc < 0 ? rc : dwell_perf_data_rewind(perf->data);
 }
 
@@ -246,13 +226,25 @@ static const char *why_no_switches(const struct perf_source *perf)
 	return NULL;
 }
 
+/* An event of all threads has a descriptor, and so an id, for each CPU: fewer than there were CPUs
+ * are what `perf record -C LIST` has. */
+static bool some_cpus(const struct perf_source *perf)
+{
+	const struct dwell_perf_event *event;
+	uint32_t ids = 0;
+
+	for (uint32_t i = 0; (event = dwell_perf_data_event(perf->data, i)); i++)
+		if (event->id_count > ids)
+			ids = event->id_count;
+	return ids && ids < perf->info->cpus_online;
+}
+
 /* Which witnesses there are of switches. */
 static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 {
 	struct perf_source *perf = source->format;
 	const struct dwell_perf_data_info *info = perf->info;
 	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen;
-	bool some_cpus = command_has(info->cmdline, "-C") || command_has(info->cmdline, "--cpu");
 	int rc;
 
 	if (!cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) {
@@ -265,7 +257,7 @@ static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 	source->info.has_switches =
 		(cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) || perf->switch_records;
 	source->info.has_wakings = source->info.has_switches && has_role(perf, PERF_ROLE_WAKING);
-	source->info.all_threads = cpu_wide && !some_cpus;
+	source->info.all_threads = cpu_wide && !some_cpus(perf);
 	perf->witness = !perf->switch_records		   ? DWELL_WITNESS_TRACEPOINT
 			: has_role(perf, PERF_ROLE_SWITCH) ? DWELL_WITNESS_BOTH
 							   : DWELL_WITNESS_RECORD;

@@ -60,7 +60,8 @@ int perf_group_next(struct perf_source *perf)
 		if (count_since(group, id, event->attr.flags & DWELL_PERF_ATTR_INHERIT, value,
 				&since))
 			return -ENOMEM;
-		if (!since)
+		perf->bad_samples += since > SOURCE_WEIGHT_MAX;
+		if (!since || since > SOURCE_WEIGHT_MAX)
 			continue;
 		perf->event = group->event;
 		perf->event.u.sample.event = (uint32_t)index;

@@ -194,6 +194,10 @@ static int take_plain_sample(struct dwell_source *source, const struct dwell_per
 	event->u.sample.event = record->event;
 	event->u.sample.weight =
 		weight_of(&source->events.data[record->event], perf, record, sample);
+	if (event->u.sample.weight > SOURCE_WEIGHT_MAX) {
+		perf->bad_samples++;
+		return 1;
+	}
 	if (role == PERF_ROLE_STACK) {
 		cpu->stack = event->stack;
 		cpu->stack_tid = sample->tid;

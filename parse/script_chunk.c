@@ -242,13 +242,15 @@ static int header_take(struct script_parser *parser, const struct dwell_script_h
 	return has_frame ? frame_add(parser, tail) : 0;
 }
 
-/* -F srcline: "  file.c:12" behind a frame. */
+/* -F srcline: "  file.c:12" behind a frame, or "  [kernel.kallsyms][ffffffff81000000]". */
 static bool is_srcline(struct dwell_slice line)
 {
 	const char *colon = memrchr(line.at, ':', line.bytes);
 
-	return line.bytes > 3 && line.at[0] == ' ' && line.at[1] == ' ' && colon &&
-	       colon + 1 < line.at + line.bytes && dwell_slice_digit(colon[1]);
+	if (line.bytes <= 3 || line.at[0] != ' ' || line.at[1] != ' ')
+		return false;
+	return (colon && colon + 1 < line.at + line.bytes && dwell_slice_digit(colon[1])) ||
+	       dwell_slice_ends(dwell_slice_trim(line), "]");
 }
 
 static int comment_take(struct script_chunk *chunk, struct dwell_slice line)

@@ -2,6 +2,7 @@
 /* Records of perf-script text become events: tids become threads as of that moment, and what a
  * line tells besides, a new comm for one, becomes an event of its own before it. */
 #include <errno.h>
+#include <string.h>
 
 #include "lib/trace_format.h"
 #include "parse/script_impl.h"
@@ -87,12 +88,22 @@ static int thread_leaving(struct taking *t, const struct script_cpu *cpu, int32_
 		       : 0;
 }
 
+/* ":123" is what perf prints for a name that it does not know. */
+static bool is_no_comm(const struct taking *t, uint32_t comm)
+{
+	const char *name = dwell_strings_get(t->source->strings, comm);
+
+	return name[0] == ':' && name[1] && !name[1 + strspn(name + 1, "-0123456789")];
+}
+
 /* A comm that a line shows: the thread's first, or a new one, which is told before the event. */
 static void comm_show(struct taking *t, uint32_t index, uint32_t comm)
 {
 	struct dwell_thread *thread = dwell_threads_get(t->source->threads, index);
 
 	if (index == DWELL_THREAD_IDLE || !comm || thread->comm == comm)
+		return;
+	if (thread->comm && is_no_comm(t, comm))
 		return;
 	if (thread->comm)
 		event_push(t, DWELL_EVENT_COMM, index)->u.comm.comm = comm;
@@ -118,13 +129,25 @@ static uint32_t comm_of(const struct taking *t)
 	return script_map_string(map_of(t), t->record->comm);
 }
 
+/* The entry of the record's event. 0 or -ENOMEM. */
+static int entry_need(struct taking *t, uint32_t *ret_entry)
+{
+	return script_map_event(&t->script->maps[t->script->chunk->parser], t->source,
+				&t->script->entries, t->record, ret_entry);
+}
+
 static int take_sample(struct taking *t)
 {
 	const struct script_record *r = t->record;
 	struct dwell_event *event;
 	uint32_t thread, entry;
-	int rc = script_map_event(&t->script->maps[t->script->chunk->parser], t->source, r, &entry);
+	int rc;
 
+	if (r->has_period && r->period > SOURCE_WEIGHT_MAX) {
+		t->source->info.unknown_lines++;
+		return 0;
+	}
+	rc = entry_need(t, &entry);
 	if (!rc)
 		rc = thread_need(t, r->pid, r->tid, true, true, &thread);
 	if (rc)
@@ -144,7 +167,7 @@ static int take_switch(struct taking *t)
 	struct dwell_event *event;
 	uint32_t prev, next, entry;
 	struct script_cpu *cpu;
-	int rc = script_map_event(&t->script->maps[t->script->chunk->parser], t->source, r, &entry);
+	int rc = entry_need(t, &entry);
 
 	if (!rc)
 		cpu = cpu_need(t, &rc);
@@ -181,7 +204,7 @@ static int take_waking(struct taking *t)
 	bool is_new = r->kind == SCRIPT_WAKEUP_NEW;
 	struct dwell_event *event;
 	uint32_t waker, target, entry;
-	int rc = script_map_event(&t->script->maps[t->script->chunk->parser], t->source, r, &entry);
+	int rc = entry_need(t, &entry);
 
 	if (!rc)
 		rc = thread_need(t, r->pid, r->tid, true, true, &waker);
@@ -268,7 +291,7 @@ static int take_fork(struct taking *t)
 	thread = dwell_threads_get(t->source->threads, index);
 	parent = dwell_threads_get(t->source->threads, parent_index);
 	thread->parent = parent_index;
-	thread->comm = parent->comm;
+	thread->comm = is_no_comm(t, parent->comm) ? 0 : parent->comm;
 	thread->observed = t->source->info.all_threads || parent->observed;
 	event_push(t, DWELL_EVENT_FORK, index)->u.fork.parent = parent_index;
 	return 0;

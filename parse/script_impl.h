@@ -28,8 +28,9 @@ struct script_source {
 	const struct script_chunk *chunk;	    /* NULL before the first */
 	uint32_t next_record;
 	uint64_t last_ns;
-	bool wakeup_wakes;  /* there is no sched_waking: sched_wakeup tells who wakes */
-	bool two_witnesses; /* both sched_switch and PERF_RECORD_SWITCH */
+	bool wakeup_wakes;	    /* there is no sched_waking: sched_wakeup tells who wakes */
+	bool two_witnesses;	    /* both sched_switch and PERF_RECORD_SWITCH */
+	struct dwell_idmap entries; /* of events: name (string id) -> entry + 1 */
 	DWELL_ARRAY(struct script_cpu) cpus;
 	struct dwell_event pending[SCRIPT_PENDING_MAX]; /* to hand out, the last one first */
 	uint32_t pending_count;

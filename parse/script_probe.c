@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* Records are counted, and switches followed from CPU to CPU: in a recording of a whole system the
- * next of one switch is the prev of the following one, in one of some processes hardly ever. */
+/* Records are counted, and switches followed from CPU to CPU. */
 #include "parse/script_probe.h"
 
 static int probe_switch(struct script_probe *probe, const struct script_record *r)
 {
-	uint32_t running;
-
 	probe->from_idle += r->prev_tid == 0;
-	probe->to_idle += r->other_tid == 0;
 	probe->with_periods += r->has_period && r->period != 1;
 	if (r->cpu == DWELL_SCRIPT_NO_CPU) {
 		probe->without_cpu++;
 		return 0;
 	}
-	/* Some machines do not tell who follows the idle task: that proves nothing. */
-	running = dwell_idmap_find(&probe->next, r->cpu);
-	if (running > 1) {
-		probe->followed += running - 1 == (uint32_t)r->prev_tid;
-		probe->broken += running - 1 != (uint32_t)r->prev_tid;
-	}
-	return dwell_idmap_set(&probe->next, r->cpu, (uint32_t)r->other_tid + 1);
+	return switch_chain_add(&probe->chain, r->cpu, (uint32_t)r->prev_tid,
+				(uint32_t)r->other_tid);
 }
 
 int script_probe_add(struct script_probe *probe, const struct script_chunk *chunk)
@@ -45,7 +36,7 @@ int script_probe_add(struct script_probe *probe, const struct script_chunk *chun
 
 void script_probe_release(struct script_probe *probe)
 {
-	dwell_idmap_release(&probe->next);
+	switch_chain_release(&probe->chain);
 }
 
 static bool has_records(const struct script_probe *probe)
@@ -64,10 +55,10 @@ const char *script_probe_reason(const struct script_probe *probe)
 		return "the text shows switches without their CPUs, so waits cannot be told; "
 		       "record with `perf record -a -e sched:sched_switch` or `dwell record`, and "
 		       "print with `perf script -F +cpu`";
-	if (probe->with_periods)
+	if (probe->with_periods || (probe->from_idle && switch_chain_sampled(&probe->chain)))
 		return "sched_switch was sampled, not recorded each time, so waits cannot be told; "
 		       "record with `perf record -a -c 1 -e sched:sched_switch` or `dwell record`";
-	if (!probe->from_idle && probe->followed <= probe->broken)
+	if (!script_probe_all_threads(probe))
 		return "only the recorded processes' own switches were recorded, so nobody is seen "
 		       "to come back and no wait has an end; record with `perf record -a -e "
 		       "sched:sched_switch` or `dwell record`";
@@ -82,5 +73,5 @@ bool script_probe_switches(const struct script_probe *probe)
 
 bool script_probe_all_threads(const struct script_probe *probe)
 {
-	return probe->from_idle || (probe->to_idle && probe->followed > probe->broken);
+	return probe->from_idle || switch_chain_whole(&probe->chain);
 }

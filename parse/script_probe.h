@@ -4,19 +4,18 @@
 #ifndef DWELL_PARSE_SCRIPT_PROBE_H
 #define DWELL_PARSE_SCRIPT_PROBE_H
 
-#include "lib/idmap.h"
 #include "parse/script_chunk.h"
+#include "parse/switch_chain.h"
 
-/* Zero-initialise. Owns next. */
+/* Zero-initialise. Owns chain. */
 struct script_probe {
 	uint64_t counts[SCRIPT_KINDS];
 	uint64_t known, unknown, comments;
 	uint64_t start_ns;
-	uint64_t from_idle, to_idle; /* switches */
-	uint64_t followed, broken;   /* next of a switch is prev of the CPU's following one */
+	uint64_t from_idle;		    /* switches */
 	uint64_t without_cpu, with_periods; /* switches without a CPU; sampled by a period */
 	bool started;
-	struct dwell_idmap next; /* CPU -> tid + 1 that runs there */
+	struct switch_chain chain;
 };
 
 /* 0 or -ENOMEM. */

@@ -80,6 +80,7 @@ static void script_source_close(struct dwell_source *source)
 	script_reader_free(script->reader);
 	for (unsigned i = 0; i < SCRIPT_THREADS_MAX; i++)
 		script_map_release(&script->maps[i]);
+	dwell_idmap_release(&script->entries);
 	dwell_array_release(&script->cpus);
 	free(script);
 }

@@ -250,16 +250,20 @@ static bool is_clock(const char *name)
 }
 
 int script_map_event(struct script_map *map, struct dwell_source *source,
-		     const struct script_record *record, uint32_t *ret_entry)
+		     struct dwell_idmap *entries, const struct script_record *record,
+		     uint32_t *ret_entry)
 {
+	static const char unnamed[] = "unnamed"; /* -F without event */
 	struct script_name *name = &map->names.data[record->event - 1];
 	struct dwell_event_desc desc = { 0 };
 
-	for (uint32_t i = 0; !name->event && i < source->events.count; i++)
-		if (source->events.data[i].name == name->string)
-			name->event = i + 1;
+	if (!name->event)
+		name->event = dwell_idmap_find(entries, name->string);
 	if (!name->event) {
 		desc.name = name->string;
+		if (!desc.name &&
+		    dwell_strings_add(source->strings, unnamed, sizeof(unnamed) - 1, &desc.name))
+			return -ENOMEM;
 		desc.is_clock = record->has_period &&
 				is_clock(dwell_strings_get(source->strings, name->string));
 		desc.unit = desc.is_clock ? DWELL_UNIT_NS : DWELL_UNIT_COUNT;
@@ -267,6 +271,8 @@ int script_map_event(struct script_map *map, struct dwell_source *source,
 			return -ENOMEM;
 		source->events.data[source->events.count++] = desc;
 		name->event = source->events.count;
+		if (dwell_idmap_set(entries, name->string, name->event))
+			return -ENOMEM;
 	}
 	*ret_entry = name->event - 1;
 	return 0;

@@ -4,6 +4,7 @@
 #ifndef DWELL_PARSE_SCRIPT_TABLES_H
 #define DWELL_PARSE_SCRIPT_TABLES_H
 
+#include "lib/idmap.h"
 #include "parse/script_chunk.h"
 #include "parse/source_impl.h"
 
@@ -36,8 +37,9 @@ int script_map_add(struct script_map *map, struct dwell_source *source,
 uint32_t script_map_string(const struct script_map *map, uint32_t id);
 
 /* The entry of the event that a record is a sample of, added when new: what its first line shows
- * tells how it is weighed. 0 or -ENOMEM. */
+ * tells how it is weighed. entries: name (string id) -> entry + 1, of all maps. 0 or -ENOMEM. */
 int script_map_event(struct script_map *map, struct dwell_source *source,
-		     const struct script_record *record, uint32_t *ret_entry);
+		     struct dwell_idmap *entries, const struct script_record *record,
+		     uint32_t *ret_entry);
 
 #endif

@@ -23,6 +23,7 @@ struct dwell_event_desc {
 	uint32_t freq_hz; /* 0 = fixed period */
 	uint8_t unit;	  /* enum dwell_unit, of the weights */
 	bool is_clock;	  /* its samples are time on CPU: they spread on-CPU time over stacks */
+	bool is_empty;	  /* it is known already that none of its samples will come */
 	bool is_wait;	  /* its samples are waits that are over, their weight how long they were */
 };
 

@@ -71,6 +71,10 @@ int script_source_open_input(struct dwell_source *source, const struct script_in
 			     unsigned threads, const uint8_t *head, uint32_t head_bytes,
 			     struct dwell_err *err);
 
+/* What a sample may weigh: in ns two years, and more than any counter counts between two samples.
+ */
+#define SOURCE_WEIGHT_MAX (1ull << 56)
+
 /* Opens a perf.data on source->fd (of a directory: its `data`); head are the bytes already read. */
 int perf_source_open(struct dwell_source *source, const char *path, bool is_directory,
 		     const uint8_t *head, uint32_t head_bytes, struct dwell_err *err);

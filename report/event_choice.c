@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { RANK_GLOB = 1, RANK_SHORT, RANK_WHOLE };
-enum { RANK_DUMMY = 1, RANK_ANY, RANK_CLOCK };
+enum { RANK_EMPTY = 1, RANK_DUMMY, RANK_ANY, RANK_CLOCK };
 
 /* Is wanted the name without "sched:" in front, or without modifiers behind, as in "cycles:P"? */
 static bool is_short_for(const char *wanted, const char *name)
@@ -28,6 +28,8 @@ static unsigned rank_of(const struct event_choice *choice, const struct dwell_ev
 			const char *name)
 {
 	if (!choice->wanted) {
+		if (desc->is_empty)
+			return RANK_EMPTY;
 		if (desc->is_clock)
 			return RANK_CLOCK;
 		return strncmp(name, "dummy", 5) ? RANK_ANY : RANK_DUMMY;
@@ -63,10 +65,12 @@ bool event_choice_follow(struct event_choice *choice, struct dwell_source *sourc
 	return changed;
 }
 
-/* The names in the table, "a, b, c", each once. */
+/* The names in the table, "a, b, c", each once, as many as there is room for. */
 static void list_events(struct dwell_source *source, char *dst, size_t dst_bytes)
 {
-	const struct dwell_event_desc *desc, *before;
+	enum { LISTED_MAX = 32 };
+	const struct dwell_event_desc *desc;
+	uint32_t listed[LISTED_MAX], count = 0;
 	size_t used = 0;
 
 	*dst = '\0';
@@ -74,14 +78,17 @@ static void list_events(struct dwell_source *source, char *dst, size_t dst_bytes
 		const char *name = dwell_strings_get(dwell_source_strings(source), desc->name);
 		uint32_t j = 0;
 
-		while (j < i && (before = dwell_source_event_desc(source, j))->name != desc->name)
+		while (j < count && listed[j] != desc->name)
 			j++;
-		if (j < i)
+		if (j < count)
 			continue;
+		if (count == LISTED_MAX || strlen(name) + sizeof(", , ...") > dst_bytes - used) {
+			snprintf(dst + used, dst_bytes - used, "%s...", used ? ", " : "");
+			break;
+		}
 		used += (size_t)snprintf(dst + used, dst_bytes - used, "%s%s", used ? ", " : "",
 					 name);
-		if (used >= dst_bytes)
-			break;
+		listed[count++] = desc->name;
 	}
 }
 

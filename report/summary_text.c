@@ -11,7 +11,7 @@
 #include "report/table.h"
 #include "report/text.h"
 
-enum { LINES_MAX = 14, NAME_BYTES = 256 };
+enum { LINES_MAX = 14, NAME_BYTES = 256, EVENTS_LISTED = 32 };
 
 enum { COLUMN_STATE, COLUMN_SHARE, COLUMN_NAME, COLUMN_WHERE, COLUMN_TIMES, COLUMN_LONGEST };
 
@@ -296,7 +296,8 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	return paragraph_end(line, &text, out);
 }
 
-/* "events: cpu-clock 1,234, sched:sched_switch 20,000": what was read of each. */
+/* "events: cpu-clock 1,234, sched:sched_switch 20,000": what was read of each, of the first ones.
+ */
 static int print_events(const struct dwell_analysis *analysis, FILE *out)
 {
 	const struct dwell_event_desc *desc;
@@ -308,6 +309,10 @@ static int print_events(const struct dwell_analysis *analysis, FILE *out)
 	if (!line)
 		return -ENOMEM;
 	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
+		if (i == EVENTS_LISTED) {
+			fprintf(line, ", ... (`dwell report --json` lists all)");
+			break;
+		}
 		dwell_text_clean(name, sizeof(name),
 				 dwell_strings_get(analysis->tables.strings, desc->name), "?");
 		fprintf(line, "%s%s %s", before, name,

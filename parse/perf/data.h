@@ -44,6 +44,8 @@ struct dwell_perf_event {
 	struct dwell_perf_attr attr;
 	struct dwell_perf_layout layout; /* of its records, ready for decoding */
 	char *name;			 /* as the file names it, else dwell_perf_attr_name() */
+	uint32_t id_count;		 /* of its ids that are known */
+	uint64_t samples;
 };
 
 /* The text of a tracepoint's format, as in tracefs. */

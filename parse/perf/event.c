@@ -65,7 +65,10 @@ int event_table_add(struct dwell_perf_data *data, const uint8_t *attr, uint32_t 
 
 int event_table_add_id(struct dwell_perf_data *data, uint64_t id, uint32_t event)
 {
-	return id ? dwell_idmap_set(&data->ids, id ^ data->id_seed, event + 1) : 0;
+	if (!id || dwell_idmap_find(&data->ids, id ^ data->id_seed) == event + 1)
+		return 0;
+	data->events.data[event].id_count++;
+	return dwell_idmap_set(&data->ids, id ^ data->id_seed, event + 1);
 }
 
 int event_table_set_name(struct dwell_perf_data *data, uint32_t event, const char *name)

@@ -109,6 +109,8 @@ static inline int kernel_record(struct walk *walk, uint32_t type, uint16_t misc,
 	}
 	info->records[type]++;
 	info->unknown_ids += place.unknown_id;
+	if (type == PERF_RECORD_SAMPLE && place.event < walk->data->events.count)
+		walk->data->events.data[place.event].samples++;
 	if (place.stamped && place.stamp && place.stamp < TIME_NONE_NS)
 		note_stamped(info, type, &place);
 	if (type > PERF_RECORD_SAMPLE)

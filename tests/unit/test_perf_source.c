@@ -239,6 +239,33 @@ static void samples(void **state)
 	assert_events(source, lines);
 }
 
+/* A period that no counter counts is no sample; an event without samples is known for one. */
+static void periods_and_nothing(void **state)
+{
+	static const char *const lines[] = {
+		"100 0 cpu none 1 1",
+		"200 0 sample 11.1 1 1 |/bin/app+1000",
+		NULL,
+	};
+	struct dwell_source *source;
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	event_add(&b, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1000, TYPES, FLAGS, 77,
+		  "instructions");
+	event_add(&b, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000, TYPES, FLAGS, ID_CLOCK,
+		  "cpu-clock");
+	maps_add(&b);
+	perf_end(&b, sample_begin(&b, ID_CLOCK, 11, 100, 0));
+	memset(b.data + b.count - 8, 0xff, 8);
+	perf_end(&b, sample_begin(&b, ID_CLOCK, 11, 200, 0));
+	source = open_bytes(&b);
+	assert_true(dwell_source_event_desc(source, 0)->is_empty);
+	assert_false(dwell_source_event_desc(source, 1)->is_empty);
+	assert_events(source, lines);
+}
+
 /* The user part of a chain that comes when the thread goes back to user mode. */
 static void callchains_that_come_later(void **state)
 {
@@ -352,6 +379,7 @@ int main(void)
 		cmocka_unit_test(switches_that_cannot_be_joined),
 		cmocka_unit_test(chains_without_idle),
 		cmocka_unit_test(samples),
+		cmocka_unit_test(periods_and_nothing),
 		cmocka_unit_test(callchains_that_come_later),
 		cmocka_unit_test(waits_measured_by_perf),
 	};

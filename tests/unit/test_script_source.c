@@ -213,6 +213,74 @@ static void test_no_waits(void **state)
 	text_close(o);
 }
 
+/* Switches out of idle among them, and hardly ever one that follows the one before: sampled, though
+ * the text shows no period. */
+static void test_sampled(void **state)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	struct opened *o;
+
+	(void)state;
+	assert_non_null(out);
+	for (unsigned i = 1; i < 40; i++)
+		fprintf(out,
+			"a %u [000] 1.%06u: sched:sched_switch: a:%u [120] S ==> b:%u [120]\n\n"
+			"swapper 0 [000] 1.%06u: sched:sched_switch: swapper:0 [120] R ==> c:%u [120]\n\n",
+			i, 2 * i, i, i + 1000, 2 * i + 1, i + 2000);
+	assert_int_equal(fclose(out), 0);
+	o = text_open(text, 1);
+	assert_false(o->info->has_switches);
+	assert_non_null(strstr(o->info->no_switches_reason, "sampled"));
+	text_close(o);
+	free(text);
+}
+
+/* What is not printed gets a name; what cannot be is counted. */
+static void test_odd_samples(void **state)
+{
+	static const char text[] = "a 7 1.000001:  4000 f (x)\n\n"
+				   "a 7 1.000002: 18446744073709551615 cycles:\n\n"
+				   "a 7 1.000003: 72057594037927936 cycles:\n"
+				   "\tffffffff81000000 g ([kernel.kallsyms])\n"
+				   "  [kernel.kallsyms][ffffffff81000000]\n\n";
+	struct opened *o = text_open(text, 1);
+	const struct dwell_event *event = next(o, DWELL_EVENT_SAMPLE);
+
+	(void)state;
+	assert_int_equal(event->time_ns, 1000001000);
+	assert_string_equal(string(o, dwell_source_event_desc(o->source, 0)->name), "unnamed");
+	event = next(o, DWELL_EVENT_SAMPLE);
+	assert_int_equal(event->u.sample.weight, 1ull << 56);
+	end(o);
+	assert_int_equal(o->info->unknown_lines, 1);
+	text_close(o);
+}
+
+/* ":8" stands for a name that perf does not know: it is nobody's, and no child inherits it. */
+static void test_no_comm(void **state)
+{
+	static const char text[] = ":7 7/7 1.000001: 1 cycles:\n\n"
+				   ":7 7/7 1.000002: PERF_RECORD_FORK(8:8):(7:7)\n"
+				   "kid 8/8 1.000003: 1 cycles:\n\n"
+				   ":8 8/8 1.000004: 1 cycles:\n\n";
+	struct opened *o = text_open(text, 1);
+	const struct dwell_event *event;
+
+	(void)state;
+	event = next(o, DWELL_EVENT_SAMPLE);
+	assert_string_equal(string(o, thread_of(o, event->thread)->comm), ":7");
+	event = next(o, DWELL_EVENT_FORK);
+	assert_string_equal(string(o, thread_of(o, event->thread)->comm), "");
+	event = next(o, DWELL_EVENT_SAMPLE);
+	assert_string_equal(string(o, thread_of(o, event->thread)->comm), "kid");
+	event = next(o, DWELL_EVENT_SAMPLE);
+	assert_string_equal(string(o, thread_of(o, event->thread)->comm), "kid");
+	end(o);
+	text_close(o);
+}
+
 static void test_records(void **state)
 {
 	struct opened *o = text_open("swapper 0 [000] 0.0: PERF_RECORD_COMM: init:1/1\n"
@@ -290,10 +358,11 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),	 cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_switches), cmocka_unit_test(test_no_waits),
-		cmocka_unit_test(test_records),	 cmocka_unit_test(test_not_text),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_samples),	    cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_switches),    cmocka_unit_test(test_no_waits),
+		cmocka_unit_test(test_records),	    cmocka_unit_test(test_not_text),
+		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_sampled),
+		cmocka_unit_test(test_odd_samples), cmocka_unit_test(test_no_comm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
