@@ -89,8 +89,15 @@ static int source_open_fd(const char *path, struct dwell_source *source, bool *r
 	int rc;
 
 	source->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-	if (source->fd < 0 || fstat(source->fd, &st))
-		return dwell_err_sys(err, -errno, "cannot open '%s'", path);
+	if (source->fd < 0 || fstat(source->fd, &st)) {
+		rc = -errno;
+		if (rc == -ENOENT && !strcmp(path, "dwell.data") && !access("perf.data", F_OK))
+			return dwell_err_set(err, rc,
+					     "cannot open '%s': %s; there is a 'perf.data' here, "
+					     "to be named",
+					     path, strerror(-rc));
+		return dwell_err_sys(err, rc, "cannot open '%s'", path);
+	}
 	*ret_directory = S_ISDIR(st.st_mode);
 	if (*ret_directory) {
 		rc = source_open_directory(path, source, err);
@@ -106,6 +113,33 @@ static int source_open_fd(const char *path, struct dwell_source *source, bool *r
 	return 0;
 }
 
+/* Whole files that some other program compressed are for that program to unpack. */
+static int compressed_refuse(const char *path, const uint8_t *head, uint32_t head_bytes,
+			     struct dwell_err *err)
+{
+	static const struct {
+		const char *magic, *program;
+	} programs[] = {
+		{ "\x1f\x8b", "gzip" },
+		{ "\xfd"
+		  "7zXZ",
+		  "xz" },
+		{ "\x28\xb5\x2f\xfd", "zstd" },
+		{ "BZh", "bzip2" },
+	};
+
+	for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		size_t bytes = strlen(programs[i].magic);
+
+		if (bytes <= head_bytes && !memcmp(head, programs[i].magic, bytes))
+			return dwell_err_set(err, -EINVAL,
+					     "cannot read '%s': it is compressed; `%s -dc FILE | "
+					     "dwell ... -` reads it",
+					     path, programs[i].program);
+	}
+	return 0;
+}
+
 /* Puts the format's reader behind source: told by the first bytes. */
 static int source_open_format(const char *path, struct dwell_source *source, bool directory,
 			      struct dwell_err *err)
@@ -113,6 +147,7 @@ static int source_open_format(const char *path, struct dwell_source *source, boo
 	static const uint8_t magic[] = DWELL_TRACE_MAGIC_BYTES;
 	uint8_t head[HEAD_BYTES];
 	int64_t n = dwell_io_read(source->fd, head, sizeof(head));
+	int rc;
 
 	if (n < 0)
 		return dwell_err_sys(err, (int)n, "cannot read '%s'", path);
@@ -124,6 +159,9 @@ static int source_open_format(const char *path, struct dwell_source *source, boo
 		return perf_source_open(source, path, directory, head, (uint32_t)n, err);
 	if (directory)
 		return dwell_err_sys(err, -EISDIR, "cannot read '%s'", path);
+	rc = compressed_refuse(path, head, (uint32_t)n, err);
+	if (rc)
+		return rc;
 	return script_source_open(source, 0, head, (uint32_t)n, err);
 }
 

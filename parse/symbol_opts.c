@@ -12,7 +12,7 @@ int symbol_opts_set(struct dwell_symbols_options *options, unsigned index, const
 	switch (index) {
 	case OPT_SYMFS:
 		options->symfs = value;
-		return 0;
+		return dwell_opt_readable(value, err);
 	case OPT_KALLSYMS:
 		options->kallsyms = value;
 		return dwell_opt_readable(value, err);

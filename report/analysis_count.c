@@ -138,8 +138,8 @@ int dwell_analysis_allows(const struct dwell_analysis *analysis,
 	if (!info->has_switches && !analysis->choice.waits && needs & DWELL_NEED_WAITS)
 		return dwell_err_set(err, -ENOTSUP,
 				     "the recording has no scheduler events: off-CPU time cannot "
-				     "be told; record with `dwell record` or `perf record -e "
-				     "sched:sched_switch -a -g`");
+				     "be told (--on is what there is); record with `dwell record` "
+				     "or `perf record -e sched:sched_switch -a -g`");
 	if (analysis->implied && analysis->choice.rank && needs & DWELL_NEED_TIME)
 		return dwell_err_set(
 			err, -ENOTSUP,

@@ -174,7 +174,9 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	char text[256], number[TEXT_NUMBER_BYTES];
 
-	if (thread->pid == thread->tid)
+	if (thread->pid < 0) /* a text that shows no pids */
+		snprintf(text, sizeof(text), "-/%d", thread->tid);
+	else if (thread->pid == thread->tid)
 		snprintf(text, sizeof(text), "%d", thread->tid);
 	else
 		snprintf(text, sizeof(text), "%d/%d", thread->pid, thread->tid);

@@ -29,6 +29,14 @@ for command in 'fold --wall' 'report' 'report threads' 'dump'; do
 	refused 2 "$command with an unknown option" $command --no-such-option
 done
 refused 3 'fold of text that is no trace' fold text
+printf '\037\213\010\000\000\000\000\000' >zipped
+refused 3 'a file that gzip made' report zipped
+claim 'says how to unpack it' grep -q 'gzip -dc FILE' err
+touch perf.data
+refused 3 'no dwell.data, but a perf.data' report
+claim 'points to it' grep -q "there is a 'perf.data' here" err
+rm perf.data
+refused 2 'a place for symbols that is not there' fold --symfs /nosuch empty
 refused 2 'an unknown command' frobnicate
 refused 2 'no target to record' record
 refused 2 'a duration that is none' record -d soon -- true
