@@ -31,7 +31,7 @@
 
 static inline int dwell_array_grow_(void **data, uint32_t *room, uint64_t need, size_t size)
 {
-	uint64_t want = *room ? *room : 16;
+	uint64_t want = *room ? *room : size < 64 ? 64 / size : 1; /* a cache line */
 	void *grown;
 
 	if (need <= *room)

@@ -32,8 +32,8 @@ struct share {
 	uint32_t thread, comm, cgroup;
 	uint32_t next; /* the same thread's older share, + 1; or the next free one */
 	uint64_t ns, count, longest_ns, censored_ns;
-	struct key_table by_stack;
 	DWELL_ARRAY(struct weight) weights;
+	struct key_table by_stack; /* of weights, once they are more than a few */
 };
 
 /* The group that a thread's samples went to last. */
@@ -399,27 +399,48 @@ int dwell_profile_add(struct dwell_profile *profile, const struct dwell_interval
 	return 0;
 }
 
+/* The weight of a stack in a share, added when new. 0 or -ENOMEM. Most threads have few: those are
+ * looked through. */
+static int share_weight(struct share *share, uint32_t stack, struct weight **ret_weight)
+{
+	enum { FEW = 8 };
+	uint32_t index = 0, count = share->weights.count;
+	int rc;
+
+	if (dwell_array_grow(&share->weights))
+		return -ENOMEM;
+	if (count < FEW) {
+		while (index < count && share->weights.data[index].stack != stack)
+			index++;
+	} else {
+		for (uint32_t i = share->by_stack.count; i < count; i++) {
+			rc = key_table_need(&share->by_stack, share->weights.data[i].stack, 0, i,
+					    &index);
+			if (rc < 0)
+				return rc;
+		}
+		rc = key_table_need(&share->by_stack, stack, 0, count, &index);
+		if (rc < 0)
+			return rc;
+	}
+	if (index == count)
+		share->weights.data[share->weights.count++] = (struct weight){ .stack = stack };
+	*ret_weight = &share->weights.data[index];
+	return 0;
+}
+
 int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_event *event,
 			     uint32_t comm)
 {
 	struct share *share;
 	uint64_t weight = event->u.sample.weight ? event->u.sample.weight : 1;
 	struct weight *to;
-	uint32_t index;
-	int rc;
 
 	if (event->thread >= dwell_threads_count(profile->threads))
 		return 0;
 	share = share_need(profile, event->thread, comm);
-	if (!share || dwell_array_grow(&share->weights))
+	if (!share || share_weight(share, event->stack, &to))
 		return -ENOMEM;
-	rc = key_table_need(&share->by_stack, event->stack, 0, share->weights.count, &index);
-	if (rc < 0)
-		return rc;
-	if (rc > 0)
-		share->weights.data[share->weights.count++] =
-			(struct weight){ .stack = event->stack };
-	to = &share->weights.data[index];
 	to->weight = weight > UINT64_MAX - to->weight ? UINT64_MAX : to->weight + weight;
 	to->samples++;
 	return 0;
