@@ -62,7 +62,7 @@ static void child_signal_default(int signal_number)
 }
 
 /* The child: signals as they were before us, then the command. */
-static void child_run(char **argv, int go_fd, int error_fd)
+static void child_run(char **argv, bool ignores_children, int go_fd, int error_fd)
 {
 	sigset_t none;
 	char byte;
@@ -76,6 +76,8 @@ static void child_run(char **argv, int go_fd, int error_fd)
 	child_signal_default(SIGHUP);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	if (ignores_children)
+		signal(SIGCHLD, SIG_IGN);
 	while ((n = read(go_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1) /* the recorder is gone: nothing may run unrecorded */
@@ -95,17 +97,21 @@ static void child_run(char **argv, int go_fd, int error_fd)
 int command_fork(struct command *command, char **argv, struct dwell_err *err)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	struct sigaction was = { .sa_handler = SIG_DFL };
 	pid_t pid;
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC))
 		return dwell_err_sys(err, -errno, "cannot start '%s'", argv[0]);
+	/* Whose parent ignored SIGCHLD does so too, and then no child leaves a status. */
+	sigaction(SIGCHLD, NULL, &was);
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid < 0)
 		return dwell_err_sys(err, -errno, "cannot start '%s'", argv[0]);
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child_run(argv, go[0], error[1]);
+		child_run(argv, was.sa_handler == SIG_IGN, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

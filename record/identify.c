@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,9 @@
 #include "lib/io.h"
 #include "parse/elf/buildid.h"
 #include "parse/elf/perfmap.h"
+
+/* Anybody may write maps, as large as they like and as many: so much is read of all together. */
+#define MAP_BYTES_MAX (512ull << 20)
 
 void identify_release(struct identify *identify)
 {
@@ -91,59 +95,90 @@ int identify_frame(struct identify *identify, int32_t pid, const struct dwell_ma
 	return 0;
 }
 
-static int code_name(struct identify *identify, const struct dwell_perfmap *names,
-		     const struct identify_code *code)
-{
-	const char *name = dwell_perfmap_find(names, code->address);
-	uint32_t id;
-	int rc;
+/* One process's run-time code, by address. */
+struct naming {
+	struct identify *identify;
+	struct identify_code *code; /* gathered in the list, in order */
+	uint32_t count;
+};
 
-	if (!name)
-		return 0;
-	rc = dwell_strings_add(identify->strings, name, strlen(name), &id);
+static int code_name(void *user, uint32_t index, const char *name)
+{
+	const struct naming *naming = user;
+	struct identify *identify = naming->identify;
+	struct identify_code *code = &naming->code[index];
+	uint32_t id;
+	int rc = dwell_strings_add(identify->strings, name, strlen(name), &id);
+
 	if (rc)
 		return rc;
 	dwell_stacks_set_symbol(identify->stacks, code->frame, id);
 	return trace_writer_symbol(identify->writer, code->frame);
 }
 
-/* Names one process's code and takes it off the list; without a map it stays on. */
-static int code_of(struct identify *identify, int32_t pid)
+static int code_compare(const void *a, const void *b)
 {
-	struct identify_code *code = identify->code.data;
-	struct dwell_perfmap *names;
-	uint32_t kept = 0;
-	int rc = 0;
+	const struct identify_code *x = a, *y = b;
 
-	if (dwell_perfmap_read(pid, NULL, &names))
-		return 0;
-	for (uint32_t i = 0; i < identify->code.count; i++) {
-		if (code[i].pid != pid)
-			code[kept++] = code[i];
-		else if (!rc)
-			rc = code_name(identify, names, &code[i]);
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Moves the code of pid to `from` on in the list, in ascending order: how much it is. */
+static uint32_t code_gather(struct identify *identify, uint32_t from, int32_t pid)
+{
+	struct identify_code *code = identify->code.data + from;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < identify->code.count - from; i++) {
+		struct identify_code moved = code[i];
+
+		if (moved.pid != pid)
+			continue;
+		code[i] = code[count];
+		code[count++] = moved;
 	}
-	dwell_perfmap_free(names);
-	identify->code.count = kept;
-	return rc;
+	if (count)
+		qsort(code, count, sizeof(*code), code_compare);
+	return count;
+}
+
+/* Names one process's code, which is looked for from *from on, and takes it off the list, also what
+ * has no name there. Without a map it stays, and *from moves behind it. */
+static int code_of(struct identify *identify, int32_t pid, uint32_t *from)
+{
+	struct naming naming = { identify, identify->code.data + *from,
+				 code_gather(identify, *from, pid) };
+	uint64_t *addresses, left;
+	int rc;
+
+	if (!naming.count)
+		return 0;
+	addresses = malloc(naming.count * sizeof(*addresses));
+	if (!addresses)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < naming.count; i++)
+		addresses[i] = naming.code[i].address;
+	left = MAP_BYTES_MAX - identify->map_bytes;
+	rc = dwell_perfmap_name(pid, addresses, naming.count, &left, code_name, &naming);
+	identify->map_bytes = MAP_BYTES_MAX - left;
+	free(addresses);
+	identify->maps_unread += rc == -EFBIG;
+	if (rc == -ENOENT || rc == -EPERM) {
+		*from += naming.count;
+		return 0;
+	}
+	identify->code.count -= naming.count;
+	memmove(naming.code, naming.code + naming.count,
+		(identify->code.count - *from) * sizeof(*identify->code.data));
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int identify_code_of(struct identify *identify, int32_t pid)
 {
-	uint32_t i = 0;
-	int rc = 0;
+	uint32_t from = 0;
+	int rc = pid < 0 ? 0 : code_of(identify, pid, &from);
 
-	while (!rc && i < identify->code.count) {
-		int32_t whose = identify->code.data[i].pid;
-		uint32_t before = identify->code.count;
-
-		if (pid < 0 || whose == pid)
-			rc = code_of(identify, whose);
-		if (pid >= 0 && whose == pid)
-			break;
-		if (identify->code.count == before) /* no map: pass over all of this process */
-			while (i < identify->code.count && identify->code.data[i].pid == whose)
-				i++;
-	}
+	while (!rc && pid < 0 && from < identify->code.count)
+		rc = code_of(identify, identify->code.data[from].pid, &from);
 	return rc;
 }

@@ -24,6 +24,8 @@ struct identify {
 	struct trace_writer *writer;
 	DWELL_ARRAY(uint8_t) looked_at;		/* by file id */
 	DWELL_ARRAY(struct identify_code) code; /* run-time code without a name yet */
+	uint64_t map_bytes;			/* read of perf-PID.map files */
+	uint64_t maps_unread;			/* files that were too large for what is left */
 };
 
 void identify_release(struct identify *identify);

@@ -201,5 +201,7 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(rec->writer, numbers[i].key, numbers[i].value);
+	if (!rc && rec->identify.maps_unread)
+		rc = trace_writer_info_u64(rec->writer, "maps.unread", rec->identify.maps_unread);
 	return rc;
 }

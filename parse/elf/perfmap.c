@@ -110,18 +110,32 @@ static int lines_sweep(struct dwell_perfmap *map, struct range *lines, uint32_t 
 /* A hexadecimal number and the space behind it; *at is moved behind both. */
 static bool hex_take(char **at, uint64_t *ret_value)
 {
-	char *end;
-	uint64_t value;
+	enum { DIGITS_MAX = 16 };
+	uint64_t value = 0;
+	char *digit = *at;
+	unsigned digits = 0;
 
-	if (**at == ' ' || **at == '-' || **at == '+')
-		return false;
-	errno = 0;
-	value = strtoull(*at, &end, 16);
-	if (end == *at || *end != ' ' || errno)
-		return false;
-	*at = end + 1;
+	if (digit[0] == '0' && (digit[1] | 0x20) == 'x')
+		digit += 2;
+	while (*digit == '0') {
+		digit++;
+		digits = 1;
+	}
+	for (unsigned n = 0; *digit != ' '; n++, digits++) {
+		unsigned char c = (unsigned char)*digit++, letter = c | 0x20;
+
+		if (n == DIGITS_MAX)
+			return false;
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (unsigned)(c - '0');
+		else if (letter >= 'a' && letter <= 'f')
+			value = value << 4 | (unsigned)(letter - 'a' + 10);
+		else
+			return false;
+	}
+	*at = digit + 1;
 	*ret_value = value;
-	return true;
+	return digits > 0;
 }
 
 static bool line_parse(const char *text, char *line, struct range *ret_range)
@@ -223,8 +237,14 @@ const char *dwell_perfmap_find(const struct dwell_perfmap *map, uint64_t address
 	return map->text + map->ranges.data[low - 1].name;
 }
 
+/* A file's text, with a NUL behind it. */
+struct text {
+	char *bytes;
+	size_t count;
+};
+
 /* Reads an open map file that belongs to root, the caller, or user. */
-static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
+static int file_read(int fd, uid_t user, uint64_t bytes_max, struct text *ret_text)
 {
 	struct stat st;
 	int64_t bytes;
@@ -234,7 +254,7 @@ static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
 		return -ENOENT;
 	if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != user)
 		return -EPERM;
-	if (st.st_size > TEXT_BYTES_MAX)
+	if (st.st_size > TEXT_BYTES_MAX || (uint64_t)st.st_size > bytes_max)
 		return -EFBIG;
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
@@ -245,16 +265,17 @@ static int file_read(int fd, uid_t user, struct dwell_perfmap **ret_map)
 		return (int)bytes;
 	}
 	text[bytes] = '\0';
-	return text_parse(text, (size_t)bytes, ret_map);
+	*ret_text = (struct text){ text, (size_t)bytes };
+	return 0;
 }
 
-static int path_read(const char *path, uid_t user, struct dwell_perfmap **ret_map)
+static int path_read(const char *path, uid_t user, uint64_t bytes_max, struct text *ret_text)
 {
 	int fd = dwell_io_open_regular(path, O_NOFOLLOW), rc;
 
 	if (fd < 0)
 		return fd == -ENOMEM ? -ENOMEM : -ENOENT;
-	rc = file_read(fd, user, ret_map);
+	rc = file_read(fd, user, bytes_max, ret_text);
 	close(fd);
 	return rc;
 }
@@ -279,7 +300,8 @@ static int32_t process_ns_pid(int32_t pid)
 	return ns_pid;
 }
 
-int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map)
+/* The text of a process's file, wherever that is. */
+static int map_read(int32_t pid, const char *symfs, uint64_t bytes_max, struct text *ret_text)
 {
 	char path[4096];
 	struct stat process;
@@ -291,12 +313,102 @@ int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **re
 		user = process.st_uid;
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", pid,
 			 process_ns_pid(pid));
-		rc = path_read(path, user, ret_map);
+		rc = path_read(path, user, bytes_max, ret_text);
 		if (rc != -ENOENT)
 			return rc;
 	}
 	if (snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", symfs ? symfs : "", pid) >=
 	    (int)sizeof(path))
 		return -ENOENT;
-	return path_read(path, user, ret_map);
+	return path_read(path, user, bytes_max, ret_text);
+}
+
+int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map)
+{
+	struct text text;
+	int rc = map_read(pid, symfs, UINT64_MAX, &text);
+
+	return rc ? rc : text_parse(text.bytes, text.count, ret_map);
+}
+
+/* The first address from i on that has no name yet; ways are made shorter as they are gone. */
+static uint32_t unnamed_from(uint32_t *next, uint32_t i)
+{
+	while (next[i] != i) {
+		next[i] = next[next[i]];
+		i = next[i];
+	}
+	return i;
+}
+
+static uint32_t first_at_least(const uint64_t *addresses, uint32_t count, uint64_t start)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (addresses[mid] < start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Lines from the last one to the first: later ones win, so the first name found stays. next[] has
+ * count + 1 entries, each its own index. */
+static int names_find(char *text, size_t bytes, const uint64_t *addresses, uint32_t count,
+		      uint32_t *next, int (*named)(void *user, uint32_t index, const char *name),
+		      void *user)
+{
+	char *end = text + bytes, *line;
+	int rc = 0;
+
+	for (; !rc && end > text && unnamed_from(next, 0) < count; end = line - 1) {
+		struct range range;
+		uint32_t i;
+
+		*end = '\0';
+		line = memrchr(text, '\n', (size_t)(end - text));
+		line = line ? line + 1 : text;
+		if (!line_parse(text, line, &range))
+			continue;
+		i = unnamed_from(next, first_at_least(addresses, count, range.start));
+		for (; !rc && i < count && addresses[i] < range.end; i = unnamed_from(next, i)) {
+			next[i] = i + 1;
+			rc = named(user, i, text + range.name);
+		}
+	}
+	return rc;
+}
+
+int dwell_perfmap_name_text(char *text, size_t bytes, const uint64_t *addresses, uint32_t count,
+			    int (*named)(void *user, uint32_t index, const char *name), void *user)
+{
+	uint32_t *next = malloc(((size_t)count + 1) * sizeof(*next));
+	int rc;
+
+	if (!next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= count; i++)
+		next[i] = i;
+	rc = names_find(text, bytes, addresses, count, next, named, user);
+	free(next);
+	return rc;
+}
+
+int dwell_perfmap_name(int32_t pid, const uint64_t *addresses, uint32_t count,
+		       uint64_t *budget_bytes,
+		       int (*named)(void *user, uint32_t index, const char *name), void *user)
+{
+	struct text text;
+	int rc = map_read(pid, NULL, *budget_bytes, &text);
+
+	if (rc)
+		return rc;
+	*budget_bytes -= text.count < *budget_bytes ? text.count : *budget_bytes;
+	rc = dwell_perfmap_name_text(text.bytes, text.count, addresses, count, named, user);
+	free(text.bytes);
+	return rc;
 }

@@ -21,6 +21,18 @@ int dwell_perfmap_parse(const char *text, size_t bytes, struct dwell_perfmap **r
 int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map);
 void dwell_perfmap_free(struct dwell_perfmap *map);
 
+/* The names of some addresses only, which are in ascending order: named(user, i, name) for each
+ * that has one, in any order. One pass over the lines and no memory but for the text, which it
+ * writes to and which has room for a NUL behind it. 0, what named returned, or -ENOMEM. */
+int dwell_perfmap_name_text(char *text, size_t bytes, const uint64_t *addresses, uint32_t count,
+			    int (*named)(void *user, uint32_t index, const char *name), void *user);
+/* The same of the file of a living process, as dwell_perfmap_read() finds it. Files of more than
+ * *budget_bytes are not read; *budget_bytes is lowered by what was. 0, -EFBIG (over the budget or
+ * 128 MiB), what named returned, or as above. */
+int dwell_perfmap_name(int32_t pid, const uint64_t *addresses, uint32_t count,
+		       uint64_t *budget_bytes,
+		       int (*named)(void *user, uint32_t index, const char *name), void *user);
+
 /* The name of the code at address, or NULL. Owned by map; control characters as in the file. */
 const char *dwell_perfmap_find(const struct dwell_perfmap *map, uint64_t address);
 

@@ -54,6 +54,36 @@ static void forms_of_lines(void **state)
 	dwell_perfmap_free(map);
 }
 
+static int name_put(void *user, uint32_t index, const char *name)
+{
+	const char **names = user;
+
+	assert_null(names[index]);
+	names[index] = strdup(name);
+	assert_non_null(names[index]);
+	return 0;
+}
+
+/* Only those asked for, of the latest line each. */
+static void names_of_some_addresses(void **state)
+{
+	static const uint64_t addresses[] = { 0xfff, 0x1000, 0x1008, 0x1010, 0x3000, UINT64_MAX };
+	static const char *const expected[] = { NULL, "late", "wide", NULL, "high", NULL };
+	char text[] = "1000 10 early\n1000 10 wide\n\n3000 1 high\nno line\n1000 8 late";
+	char *names[6] = { NULL };
+
+	(void)state;
+	assert_int_equal(dwell_perfmap_name_text(text, strlen(text), addresses, 6, name_put, names),
+			 0);
+	for (unsigned i = 0; i < 6; i++) {
+		if (expected[i])
+			assert_string_equal(names[i], expected[i]);
+		else
+			assert_null(names[i]);
+		free(names[i]);
+	}
+}
+
 static void other_lines_are_passed_over(void **state)
 {
 	struct dwell_perfmap *map = parse("\n\n  \n# comment\n1000\n1000 10\n1000 10 \nxyz 10 a\n"
@@ -164,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forms_of_lines),
+		cmocka_unit_test(names_of_some_addresses),
 		cmocka_unit_test(other_lines_are_passed_over),
 		cmocka_unit_test(later_lines_replace_earlier_ones),
 		cmocka_unit_test(files_of_processes),
