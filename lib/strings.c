@@ -118,6 +118,37 @@ static char *strings_copy(struct dwell_strings *strings, const char *text, size_
 	return copy;
 }
 
+/* The slot of a text, or the free one where it belongs. */
+static uint32_t slot_find(const struct dwell_strings *strings, const char *text, size_t bytes,
+			  uint32_t hash)
+{
+	uint32_t i, id;
+
+	for (i = hash & strings->mask; (id = strings->slots[i]); i = (i + 1) & strings->mask) {
+		const struct string_entry *e = &strings->entries.data[id];
+
+		if (e->hash == hash && e->bytes == bytes && !memcmp(e->text, text, bytes))
+			break;
+	}
+	return i;
+}
+
+bool dwell_strings_find(const struct dwell_strings *strings, const char *text, size_t bytes,
+			uint32_t *ret_id)
+{
+	uint32_t i;
+
+	bytes = strnlen(text, bytes);
+	if (bytes) {
+		i = slot_find(strings, text, bytes,
+			      (uint32_t)dwell_hash_bytes(text, bytes, strings->seed));
+		if (!strings->slots[i])
+			return false;
+	}
+	*ret_id = bytes ? strings->slots[i] : 0;
+	return true;
+}
+
 int dwell_strings_add(struct dwell_strings *strings, const char *text, size_t bytes,
 		      uint32_t *ret_id)
 {
@@ -132,13 +163,10 @@ int dwell_strings_add(struct dwell_strings *strings, const char *text, size_t by
 	if (bytes > UINT32_MAX / 2)
 		return -ENOMEM;
 	hash = (uint32_t)dwell_hash_bytes(text, bytes, strings->seed);
-	for (i = hash & strings->mask; (id = strings->slots[i]); i = (i + 1) & strings->mask) {
-		const struct string_entry *e = &strings->entries.data[id];
-
-		if (e->hash == hash && e->bytes == bytes && !memcmp(e->text, text, bytes)) {
-			*ret_id = id;
-			return 0;
-		}
+	i = slot_find(strings, text, bytes, hash);
+	if (strings->slots[i]) {
+		*ret_id = strings->slots[i];
+		return 0;
 	}
 	if (dwell_array_grow(&strings->entries))
 		return -ENOMEM;

@@ -5,6 +5,7 @@
 #define DWELL_LIB_STRINGS_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dwell_strings; /* opaque */
@@ -17,6 +18,10 @@ void dwell_strings_free(struct dwell_strings *strings);
  * id. Returns 0 or -ENOMEM; *ret_id untouched on failure. */
 int dwell_strings_add(struct dwell_strings *strings, const char *text, size_t bytes,
 		      uint32_t *ret_id);
+
+/* The id of the `bytes` bytes at text if they have one: true. */
+bool dwell_strings_find(const struct dwell_strings *strings, const char *text, size_t bytes,
+			uint32_t *ret_id);
 
 /* The NUL-terminated text of id; "" for ids never given out. Valid until free. */
 const char *dwell_strings_get(const struct dwell_strings *strings, uint32_t id);

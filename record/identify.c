@@ -16,7 +16,7 @@
 #include "parse/elf/perfmap.h"
 
 /* Anybody may write maps, as large as they like and as many: so much is read of all together. */
-#define MAP_BYTES_MAX (512ull << 20)
+#define MAP_BYTES_MAX (256ull << 20)
 
 void identify_release(struct identify *identify)
 {

@@ -201,6 +201,9 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(rec->writer, numbers[i].key, numbers[i].value);
+	if (!rc && dwell_addrspaces_left_out(rec->spaces))
+		rc = trace_writer_info_u64(rec->writer, "mappings.left_out",
+					   dwell_addrspaces_left_out(rec->spaces));
 	if (!rc && rec->identify.maps_unread)
 		rc = trace_writer_info_u64(rec->writer, "maps.unread", rec->identify.maps_unread);
 	return rc;

@@ -15,7 +15,7 @@
 /* The kernel's own default limit of mappings of a process (vm.max_map_count); of these, the
  * executable ones are few. Further ones are not kept, so that a process cannot make its recorder
  * grow without end: their addresses have no mapping. */
-enum { MAPPINGS_MAX = 65530 };
+enum { MAPPINGS_MAX = 65530, PATH_BYTES_MAX = 64 << 20 };
 
 /* One set of mappings, sorted by start and disjoint; immutable while shared. */
 struct space {
@@ -39,6 +39,7 @@ struct dwell_addrspaces {
 	uint64_t generation;		 /* the latest one given out */
 	uint64_t mappings, mappings_max; /* of all spaces */
 	uint64_t left_out;
+	uint64_t path_bytes; /* of all paths that were added */
 };
 
 struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
@@ -150,6 +151,23 @@ static bool path_is_jit(const char *path)
 	return false;
 }
 
+/* Adds a path, while there is room for more of them: any process may map files under as many names
+ * as it likes, and names stay. */
+static int path_add(struct dwell_addrspaces *spaces, const char *path, uint32_t *ret_id)
+{
+	static const char left_out[] = "[path left out]";
+	size_t bytes = strlen(path);
+
+	if (dwell_strings_find(spaces->strings, path, bytes, ret_id))
+		return 0;
+	if (spaces->path_bytes + bytes > PATH_BYTES_MAX) {
+		spaces->left_out++;
+		return dwell_strings_add(spaces->strings, left_out, sizeof(left_out) - 1, ret_id);
+	}
+	spaces->path_bytes += bytes;
+	return dwell_strings_add(spaces->strings, path, bytes, ret_id);
+}
+
 /* The file of a mapping. *ret_offset is the offset its start has in frames. */
 static int mapping_file(struct dwell_addrspaces *spaces, const struct dwell_mmap *map,
 			uint32_t *ret_file, uint64_t *ret_offset)
@@ -179,7 +197,7 @@ static int mapping_file(struct dwell_addrspaces *spaces, const struct dwell_mmap
 			file.build_id_bytes = map->build_id_bytes;
 		}
 	}
-	rc = dwell_strings_add(spaces->strings, path, strlen(path), &file.path);
+	rc = path_add(spaces, path, &file.path);
 	if (!rc)
 		rc = dwell_stacks_add_file(spaces->stacks, &file, ret_file);
 	if (!rc)

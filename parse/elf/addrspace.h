@@ -28,7 +28,8 @@ void dwell_addrspaces_free(struct dwell_addrspaces *spaces);
 /* Mappings kept of all processes together; without a limit as many as there are. Whoever reads a
  * file sets one that fits its size: forks copy mappings, so that few bytes could ask for much. */
 void dwell_addrspaces_limit(struct dwell_addrspaces *spaces, uint64_t mappings_max);
-/* How many mappings were not kept, because of that limit or a process's own. */
+/* How many mappings were not kept, because of that limit or a process's own, or kept under the path
+ * "[path left out]", since all paths together may have 64 MiB. */
 uint64_t dwell_addrspaces_left_out(const struct dwell_addrspaces *spaces);
 
 /* What a PERF_RECORD_MMAP2 or a line of /proc/PID/maps says. */

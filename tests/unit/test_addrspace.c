@@ -365,10 +365,42 @@ static void own_maps(void **state)
 	assert_int_equal(file->inode, st.st_ino);
 }
 
+/* A process may map files under ever new names: they do not fill the memory. */
+static void paths_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	char path[4096], text[4096];
+	const struct dwell_mapping *found;
+	uint32_t i = 0;
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (; i < (80u << 20) / sizeof(path); i++) {
+		memcpy(text, path, sizeof(text));
+		snprintf(text + 4000, 90, "%u", i);
+		map(f, 1, 0x1000, 0x2000, 0, text);
+	}
+	assert_in_range(dwell_addrspaces_left_out(f->spaces), 1, i / 2);
+	assert_in_range(dwell_strings_count(f->strings), i / 2, i);
+	found = dwell_addrspaces_find(f->spaces, 1, 0x1000);
+	assert_string_equal(dwell_strings_get(f->strings,
+					      dwell_stacks_file(f->stacks, found->file)->path),
+			    "[path left out]");
+	/* One that is known needs no room. */
+	snprintf(text + 4000, 90, "%u", 0);
+	map(f, 1, 0x1000, 0x2000, 0, text);
+	found = dwell_addrspaces_find(f->spaces, 1, 0x1000);
+	assert_string_equal(dwell_strings_get(f->strings,
+					      dwell_stacks_file(f->stacks, found->file)->path),
+			    text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(paths_are_bounded),
 		TEST(newer_mappings_cut_older_ones),
 		TEST(impossible_mappings_change_nothing),
 		TEST(agrees_with_a_model),
