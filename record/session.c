@@ -521,6 +521,19 @@ static int session_open(struct session *s, struct dwell_err *err)
 	return rc;
 }
 
+static void command_end(struct session *s)
+{
+	char line[128];
+
+	command_stop(&s->command);
+	if (!s->command.pid || s->command.ended)
+		return;
+	snprintf(line, sizeof(line),
+		 "the command, process %d, did not end when it was asked to (SIGTERM): it goes on",
+		 s->command.pid);
+	s->ops->notice(s->ops->user, line);
+}
+
 int session_run(const struct record_config *config, const struct session_ops *ops,
 		struct session_result *ret_result, struct dwell_err *err)
 {
@@ -550,7 +563,7 @@ int session_run(const struct record_config *config, const struct session_ops *op
 		*err = s->rec.err;
 	if (rc)
 		dwell_err_sys(err, rc, "cannot record");
-	command_stop(&s->command);
+	command_end(s);
 	ret_result->command_status = s->command.status;
 	session_release(s);
 	free(s);
