@@ -151,7 +151,7 @@ static int trace_source_next(struct dwell_source *source, const struct dwell_eve
 		}
 	}
 	if (!source->info.finished || source->info.damaged)
-		source->info.end_ns = 0;
+		source->info.end_ns = trace->streams.told_ns;
 	if (source->info.end_ns < trace->last_ns)
 		source->info.end_ns = trace->last_ns;
 	if (source->info.end_ns < source->info.start_ns)

@@ -179,6 +179,8 @@ int trace_streams_add(struct trace_streams *streams, uint8_t *data, uint32_t byt
 	round->sections = 1; /* held while it is taken apart */
 	streams->rounds++;
 	streams->horizon_ns = dwell_cursor_varint(&c);
+	if (streams->horizon_ns != UINT64_MAX && streams->horizon_ns > streams->told_ns)
+		streams->told_ns = streams->horizon_ns;
 	while (!rc && !c.bad && c.at < c.end)
 		rc = section_add(streams, round, &c);
 	if (!rc && c.bad)

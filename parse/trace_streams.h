@@ -41,6 +41,7 @@ struct trace_streams {
 	uint32_t heap_count;
 	uint32_t rounds; /* alive */
 	uint64_t horizon_ns;
+	uint64_t told_ns; /* the latest horizon that a block had */
 };
 
 void trace_streams_release(struct trace_streams *streams);

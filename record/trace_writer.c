@@ -16,6 +16,7 @@
 enum {
 	RAW_BELOW_BYTES = 96, /* smaller payloads are not worth compressing */
 	ZSTD_LEVEL = 1,	      /* within 8 % of level 3 here, at a third of its cost */
+	QUIET_ROUND_NS = 1000000000,
 };
 
 int trace_writer_new(uint32_t cpus, struct dwell_strings *strings, struct dwell_stacks *stacks,
@@ -363,6 +364,8 @@ static int round_flush(struct trace_writer *writer, uint64_t horizon_ns, struct 
 	rc = round_side(writer, horizon_ns, err);
 	for (uint32_t i = 0; !rc && i < writer->cpu_count; i++)
 		rc = round_stream(writer, i, err);
+	if (!rc && !writer->payload.count)
+		rc = bytes_varint(&writer->payload, writer->horizon_ns);
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot write the trace");
 	return trace_block_flush(writer, DWELL_BLOCK_ROUND, &writer->payload, err);
@@ -381,6 +384,9 @@ int trace_writer_flush(struct trace_writer *writer, uint64_t horizon_ns, struct 
 	}
 	if (!rc)
 		rc = trace_defs_flush(writer, err);
+	/* Now and then a round that only tells that nothing happened: targets may sleep for long.
+	 */
+	any |= horizon_ns != UINT64_MAX && horizon_ns > writer->horizon_ns + QUIET_ROUND_NS;
 	if (!rc && any)
 		rc = round_flush(writer, horizon_ns, err);
 	return rc;
