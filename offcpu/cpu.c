@@ -89,11 +89,14 @@ static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
 	cpu->in_due = false;
 	if (!slot)
 		return;
+	/* Where a thread's own events end with its EXIT, no switch-out follows. */
+	if (slot->exit_ns != UINT64_MAX && !(slot->lost && slot->lost_ns < from_ns)) {
+		slot_end(tl, slot, slot->exit_ns > from_ns ? slot->exit_ns : from_ns);
+		return;
+	}
 	tl->stats.contradictions++;
 	if (slot->lost && slot->lost_ns < from_ns)
 		slot_settle_gaps(tl, slot);
-	else if (slot->exit_ns != UINT64_MAX)
-		slot_end(tl, slot, slot->exit_ns > from_ns ? slot->exit_ns : from_ns);
 	else
 		slot_unknown(tl, slot, from_ns, DWELL_UNKNOWN_MISSED);
 }

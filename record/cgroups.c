@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A cgroup's name becomes its folder, a folder becomes pids: v2, or the perf_event controller of
- * v1. */
+/* A cgroup's name becomes its folder, a folder becomes pids: v2, or any hierarchy of v1. */
 #include "record/cgroups.h"
 
 #include <ctype.h>
@@ -17,9 +16,13 @@
 
 enum { DEPTH_MAX = 32, ID_PREFIX_MIN = 6, PROCS_MAX_BYTES = 16 << 20 };
 
-/* Where hierarchies are mounted, the unified one first. */
-static const char *const roots[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup",
-				     "/sys/fs/cgroup/perf_event" };
+/* Where hierarchies are mounted, the unified one first; those of v1 are looked at in this order. */
+static const char *const roots[] = {
+	"/sys/fs/cgroup/unified", "/sys/fs/cgroup",	    "/sys/fs/cgroup/perf_event",
+	"/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cpu",	    "/sys/fs/cgroup/memory",
+	"/sys/fs/cgroup/pids",	  "/sys/fs/cgroup/cpuset",  "/sys/fs/cgroup/blkio",
+	"/sys/fs/cgroup/devices", "/sys/fs/cgroup/freezer",
+};
 
 static bool is_cgroup(const char *folder)
 {

@@ -313,16 +313,19 @@ static bool stop_wanted(void *user)
 	return stop_flag;
 }
 
-static void signals_set(void)
+static void signals_set(struct record_config *config)
 {
-	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int stops[] = { SIGTERM, SIGHUP };
 	/* No SA_RESTART: a signal must end the wait for records. */
 	struct sigaction action = { .sa_handler = stop_handler }, before;
 
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
-		/* nohup and background jobs of scripts ignore some: so do we then. */
+		/* nohup ignores some: so do we then. */
 		if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(stops[i], &action, NULL);
+	/* Background jobs of scripts start with SIGINT ignored, and scripts end recorders by it. */
+	config->ignored_int =
+		sigaction(SIGINT, &action, &before) == 0 && before.sa_handler == SIG_IGN;
 	signal(SIGPIPE, SIG_IGN); /* a write fails instead, and what can be kept is kept */
 	signal(SIGXFSZ, SIG_IGN);
 }
@@ -386,7 +389,7 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	command.config.command_line = line ? line : "dwell record";
 	if (isatty(STDERR_FILENO) && !command.config.quiet)
 		ops.progress = progress_print;
-	signals_set();
+	signals_set(&command.config);
 	rc = session_run(&command.config, &ops, &result, &err);
 	progress_clear(&command);
 	status = rc ? record_fail(&err, DWELL_EXIT_FAILED) : result.command_status;

@@ -62,7 +62,8 @@ static void child_signal_default(int signal_number)
 }
 
 /* The child: signals as they were before us, then the command. */
-static void child_run(char **argv, bool ignores_children, int go_fd, int error_fd)
+static void child_run(char **argv, struct command_setup setup, bool ignores_children, int go_fd,
+		      int error_fd)
 {
 	sigset_t none;
 	char byte;
@@ -71,13 +72,15 @@ static void child_run(char **argv, bool ignores_children, int go_fd, int error_f
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	child_signal_default(SIGINT);
+	signal(SIGINT, setup.ignore_int ? SIG_IGN : SIG_DFL);
 	child_signal_default(SIGTERM);
 	child_signal_default(SIGHUP);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	if (ignores_children)
 		signal(SIGCHLD, SIG_IGN);
+	if (setup.to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		close(STDOUT_FILENO);
 	while ((n = read(go_fd, &byte, 1)) < 0 && errno == EINTR)
 		;
 	if (n != 1) /* the recorder is gone: nothing may run unrecorded */
@@ -94,7 +97,8 @@ static void child_run(char **argv, bool ignores_children, int go_fd, int error_f
 	_exit(code == ENOENT ? NOT_FOUND : CANNOT_RUN);
 }
 
-int command_fork(struct command *command, char **argv, struct dwell_err *err)
+int command_fork(struct command *command, char **argv, struct command_setup setup,
+		 struct dwell_err *err)
 {
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
 	struct sigaction was = { .sa_handler = SIG_DFL };
@@ -111,7 +115,7 @@ int command_fork(struct command *command, char **argv, struct dwell_err *err)
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child_run(argv, was.sa_handler == SIG_IGN, go[0], error[1]);
+		child_run(argv, setup, was.sa_handler == SIG_IGN, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

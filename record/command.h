@@ -20,8 +20,15 @@ struct command {
 
 /* Can argv[0] be run? 0, or -ENOENT, -EACCES with err set. */
 int command_check(char **argv, struct dwell_err *err);
+/* How the command differs from the recorder's own surroundings. */
+struct command_setup {
+	bool ignore_int; /* as our caller had it, who may be a script's background job */
+	bool to_stderr;	 /* its output: our standard output is the trace's */
+};
+
 /* Forks; the child waits to be let go. 0 or -errno with err set. */
-int command_fork(struct command *command, char **argv, struct dwell_err *err);
+int command_fork(struct command *command, char **argv, struct command_setup setup,
+		 struct dwell_err *err);
 /* Lets it run; nap: it sleeps once before exec, so that a switch names it. 0, or -errno with err
  * set when exec failed (status is 126 or 127 then). */
 int command_go(struct command *command, const char *name, bool nap, struct dwell_err *err);

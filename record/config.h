@@ -20,6 +20,7 @@ struct record_config {
 	DWELL_ARRAY(int32_t) tids;
 	const char *cgroup; /* path or container-id prefix */
 	char **command;	    /* argv of the command, NULL = none */
+	bool ignored_int;   /* SIGINT was ignored when we were started */
 	const char *output;
 	uint32_t freq_hz;     /* 0 = no on-CPU samples */
 	uint64_t duration_ns; /* 0 = until stopped */

@@ -121,7 +121,7 @@ int events_test_cpus(struct events *events, struct dwell_err *err)
 {
 	int rc = test_cpus(events, want_online, UINT32_MAX);
 
-	return rc ? event_open_failed(err, rc, "tracepoint sched:sched_switch") : 0;
+	return rc ? event_open_failed(err, rc, -1, "tracepoint sched:sched_switch") : 0;
 }
 
 int events_test_again(struct events *events)

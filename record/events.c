@@ -111,15 +111,15 @@ static int fd_keep(struct events *events, int fd, enum record_event event, uint3
 	return 0;
 }
 
-void events_explain(int code, char *text, uint32_t text_bytes)
+void events_explain(int code, int enough, char *text, uint32_t text_bytes)
 {
 	int64_t paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 
 	if (code == -EACCES || code == -EPERM)
 		snprintf(text, text_bytes,
 			 "kernel.perf_event_paranoid is %lld; run as root, give the capability "
-			 "CAP_PERFMON, or set 'sysctl kernel.perf_event_paranoid=-1'",
-			 (long long)paranoid);
+			 "CAP_PERFMON, or set 'sysctl kernel.perf_event_paranoid=%d'",
+			 (long long)paranoid, enough);
 	else if (code == -EDQUOT)
 		snprintf(
 			text, text_bytes,
@@ -133,11 +133,11 @@ void events_explain(int code, char *text, uint32_t text_bytes)
 		snprintf(text, text_bytes, "%s", strerror(-code));
 }
 
-int event_open_failed(struct dwell_err *err, int code, const char *what)
+int event_open_failed(struct dwell_err *err, int code, int enough, const char *what)
 {
 	char why[256];
 
-	events_explain(code, why, sizeof(why));
+	events_explain(code, enough, why, sizeof(why));
 	return dwell_err_set(err, code, "cannot open %s: %s", what, why);
 }
 
@@ -270,7 +270,7 @@ int events_open_side(struct events *events, struct dwell_err *err)
 		if (rc == -ENODEV)
 			events->cpus[cpu].online = false;
 		else if (rc)
-			return event_open_failed(err, rc, "the mapping events");
+			return event_open_failed(err, rc, 0, "the mapping events");
 	}
 	return 0;
 }
@@ -338,7 +338,7 @@ int events_open_cpu_wide(struct events *events, const struct tidfilter *filter,
 		if (rc == -ENODEV)
 			events->cpus[cpu].gone = true;
 		else if (rc)
-			return event_open_failed(err, rc, "the scheduler's events");
+			return event_open_failed(err, rc, -1, "the scheduler's events");
 	}
 	return 0;
 }
@@ -350,7 +350,7 @@ int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *er
 	if (!rc && ioctl(events->fds.data[events->fds.count - 1].fd, PERF_EVENT_IOC_ENABLE, 0))
 		rc = -errno;
 	if (rc)
-		return event_open_failed(err, rc, "switch records");
+		return event_open_failed(err, rc, 0, "switch records");
 	events->cpus[cpu].records = true;
 	return 0;
 }
@@ -388,7 +388,7 @@ static int task_open_failed(struct dwell_err *err, int code, int32_t tid)
 {
 	if ((code != -EACCES && code != -EPERM) ||
 	    proc_number("/proc/sys/kernel/perf_event_paranoid", 2) > 2)
-		return event_open_failed(err, code, "events of the target");
+		return event_open_failed(err, code, 2, "events of the target");
 	return dwell_err_set(err, code,
 			     "cannot open events of thread %d: it is another user's, or protected; "
 			     "run as root, or give the capability CAP_PERFMON",
@@ -516,7 +516,7 @@ int events_refilter(struct events *events, const struct tidfilter *filter, struc
 		}
 	}
 	events->fds.count = kept;
-	return rc ? event_open_failed(err, rc, "the scheduler's events again") : 0;
+	return rc ? event_open_failed(err, rc, -1, "the scheduler's events again") : 0;
 }
 
 void events_drop_records(struct events *events, uint32_t cpu)
@@ -541,7 +541,7 @@ int events_enable(struct events *events, struct dwell_err *err)
 {
 	for (uint32_t i = 0; i < events->fds.count; i++)
 		if (ioctl(events->fds.data[i].fd, PERF_EVENT_IOC_ENABLE, 0))
-			return event_open_failed(err, -errno, "an event (enable)");
+			return event_open_failed(err, -errno, -1, "an event (enable)");
 	return 0;
 }
 

@@ -126,7 +126,8 @@ int events_enable(struct events *events, struct dwell_err *err);
 /* Disables everything and adds the kernel's counts to counts[]. */
 void events_disable(struct events *events);
 
-/* "perf_event_paranoid is 2; ..." for an error of perf_event_open. */
-void events_explain(int code, char *text, uint32_t text_bytes);
+/* "perf_event_paranoid is 2; ..." for an error of perf_event_open; `enough` is the value at which
+ * it would have worked. */
+void events_explain(int code, int enough, char *text, uint32_t text_bytes);
 
 #endif

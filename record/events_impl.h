@@ -13,6 +13,6 @@ int event_open(struct perf_event_attr *attr, int32_t tid, int cpu);
 void event_attr_fill(const struct events *events, enum record_event event,
 		     struct perf_event_attr *attr);
 /* Fills err: "cannot open WHAT: why"; returns code. */
-int event_open_failed(struct dwell_err *err, int code, const char *what);
+int event_open_failed(struct dwell_err *err, int code, int enough, const char *what);
 
 #endif

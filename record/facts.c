@@ -71,7 +71,7 @@ int record_facts_read(struct record_facts *facts, struct dwell_err *err)
 	if (!rc) {
 		rc = facts_try_tracepoint(facts->sched_switch.id);
 		if (rc)
-			event_open_failed(&why, rc, "tracepoint sched:sched_switch");
+			event_open_failed(&why, rc, -1, "tracepoint sched:sched_switch");
 	}
 	facts->tracepoints = rc == 0;
 	snprintf(facts->why_not, sizeof(facts->why_not), "%s", why.msg);

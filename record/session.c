@@ -64,6 +64,20 @@ static void files_limit_raise(void)
 	}
 }
 
+/* /proc may be of another pid namespace (unshare --pid without --mount-proc): then it tells of
+ * strangers under our targets' pids. */
+static int proc_check(struct dwell_err *err)
+{
+	char self[32] = "";
+
+	if (readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid())
+		return 0;
+	return dwell_err_set(
+		err, -ENOENT,
+		"/proc is missing, or of another pid namespace than this process: mount "
+		"it here (`mount -t proc proc /proc`; unshare has --mount-proc)");
+}
+
 static bool in_pid_namespace(void)
 {
 	struct stat st;
@@ -87,7 +101,7 @@ static int level_check(struct session *s, struct dwell_err *err)
 		 facts->why_not);
 	s->ops->notice(s->ops->user, line);
 	if (!facts->kernel_chains && config->callchains) {
-		events_explain(-EPERM, why, sizeof(why));
+		events_explain(-EPERM, 1, why, sizeof(why));
 		snprintf(line, sizeof(line), "recording without stacks of waits: %s", why);
 		s->ops->notice(s->ops->user, line);
 	}
@@ -483,6 +497,9 @@ static int session_open(struct session *s, struct dwell_err *err)
 	struct recording *rec = &s->rec;
 	int rc;
 
+	rc = proc_check(err);
+	if (rc)
+		return rc;
 	rec->own_pid = getpid();
 	rec->pid_namespace = in_pid_namespace();
 	rec->pid_max = proc_number("/proc/sys/kernel/pid_max", 32768);
@@ -503,7 +520,10 @@ static int session_open(struct session *s, struct dwell_err *err)
 	if (!rc && rec->config->verbose)
 		means_tell(s);
 	if (!rc && rec->config->command)
-		rc = command_fork(&s->command, rec->config->command, err);
+		rc = command_fork(&s->command, rec->config->command,
+				  (struct command_setup){ rec->config->ignored_int,
+							  !strcmp(rec->config->output, "-") },
+				  err);
 #ifdef SYS_pidfd_open
 	if (!rc && s->command.pid)
 		s->exit_fd = (int)syscall(SYS_pidfd_open, s->command.pid, 0); /* Linux 5.3 */

@@ -135,6 +135,23 @@ static bool may_be_gone(const struct recording *rec)
 	return rec->start_ns != 0;
 }
 
+static int living_find(void *user, int32_t pid, int32_t tid)
+{
+	struct proc_stat stat;
+	bool *ret_living = user;
+
+	*ret_living |= !proc_read_stat(pid, tid, &stat) && stat.state != 'Z' && stat.state != 'X';
+	return 0;
+}
+
+/* Are all threads of a process dead, and does it only wait for its parent? */
+static bool has_ended(int32_t pid)
+{
+	bool living = false;
+
+	return !proc_each_tid(pid, living_find, &living) && !living;
+}
+
 static int collect_pids(struct recording *rec, struct dwell_err *err)
 {
 	for (uint32_t i = 0; i < rec->config->pids.count; i++) {
@@ -149,6 +166,11 @@ static int collect_pids(struct recording *rec, struct dwell_err *err)
 					     pid, proc_tgid_of(pid), pid, proc_tgid_of(pid));
 		if (rc == -ENOENT)
 			return dwell_err_set(err, -ESRCH, "there is no process %d", pid);
+		if (!rc && !rec->start_ns && has_ended(pid))
+			return dwell_err_set(err, -ESRCH,
+					     "process %d has ended: it is a zombie, and waits for "
+					     "its parent",
+					     pid);
 		if (rc)
 			return rc;
 	}

@@ -251,7 +251,8 @@ static const char *symbol_remedy(enum dwell_symbol_status status)
 	case DWELL_SYMBOL_STRIPPED:
 		return "; debug symbols with the same build id may be installed";
 	case DWELL_SYMBOL_KPTR:
-		return "; record as root or set kernel.kptr_restrict=0";
+		return "; record as root, or set kernel.kptr_restrict=0 and "
+		       "kernel.perf_event_paranoid=1";
 	case DWELL_SYMBOL_NO_KERNEL:
 		return "; --kallsyms FILE names a copy of its /proc/kallsyms, --buildid-dir DIR a "
 		       "cache of perf's";

@@ -31,3 +31,9 @@ in_namespace()
 
 in_namespace pid-namespace -pf --mount-proc
 in_namespace time-namespace -T --monotonic 100000 -f
+
+# /proc of another pid namespace would tell of strangers.
+unshare --pid --fork "$DWELL" record -o strangers -- true >out 2>err
+status=$?
+claim "another namespace's /proc: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and one line says so' grep -q 'of another pid namespace' err

@@ -138,3 +138,42 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 sleep 0.2
 claim 'the command of a killed recorder does not run' [ ! -e ran ]
+
+# A script's background job starts with SIGINT ignored: the recorder is ended by it, the command not.
+"$DWELL" record -q -o interrupted -d 20 -- sh -c 'kill -INT $$; echo went on >went; sleep 9' &
+pid=$!
+sleep 1
+kill -INT "$pid"
+wait "$pid"
+claim 'a background job ends by SIGINT' [ "$(stat -c %Y interrupted)" -le "$(($(date +%s) + 1))" ]
+claim 'its command ignores SIGINT as the job did' [ -s went ]
+
+# The trace is standard output: what the command prints goes elsewhere.
+"$DWELL" record -q -o - -- echo hi >piped 2>err
+claim 'a command that prints, recorded to standard output' grep -qx hi err
+verified piped piped
+
+# Killed while its target sleeps: the time until then is in the trace.
+sleep 30 &
+target=$!
+"$DWELL" record -q -p "$target" -o killed &
+pid=$!
+sleep 4
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+kill "$target"
+wait "$target" 2>/dev/null
+dwell report threads --json killed
+blocked=$(sed -n 's/.*"blocked_ns": *\([0-9]*\).*/\1/p' out | head -n 1)
+claim "a killed recorder leaves its target's sleep (${blocked:-no} ns)" [ "${blocked:-0}" -gt 1000000000 ]
+
+# A zombie has no threads to record.
+sh -c 'sleep 0.1 & exec sleep 3' &
+pid=$!
+sleep 0.5
+zombie=$(cat /proc/[0-9]*/stat 2>/dev/null | awk -v parent="$pid" '$3 == "Z" && $4 == parent { print $1 }')
+dwell record -p "$zombie" -d 1
+claim "a zombie: exit 3 (got $status)" [ "$status" = 3 ]
+claim 'and one line says so' one_line
+kill "$pid"
+wait "$pid" 2>/dev/null || :

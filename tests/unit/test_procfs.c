@@ -276,7 +276,7 @@ static void run(char **argv, int *ret_status, struct dwell_err *err)
 	struct command command;
 	int rc;
 
-	assert_int_equal(command_fork(&command, argv, err), 0);
+	assert_int_equal(command_fork(&command, argv, (struct command_setup){ 0 }, err), 0);
 	assert_false(command_poll(&command));
 	rc = command_go(&command, argv[0], false, err);
 	for (int i = 0; i < 5000 && !command_poll(&command); i++)
@@ -326,7 +326,7 @@ static void a_command_that_runs_on_is_stopped(void **state)
 	struct command command;
 
 	(void)state;
-	assert_int_equal(command_fork(&command, argv, &err), 0);
+	assert_int_equal(command_fork(&command, argv, (struct command_setup){ 0 }, &err), 0);
 	assert_int_equal(command_go(&command, argv[0], true, &err), 0);
 	command_stop(&command);
 	assert_true(command.ended);
