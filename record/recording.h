@@ -55,7 +55,7 @@ struct recording {
 	int64_t pid_max; /* the highest tid + 1 */
 	struct tidfilter filter;
 	bool refilter;			 /* a target is outside the filter: make a new one */
-	DWELL_ARRAY(uint32_t) uncovered; /* targets born outside the filter */
+	DWELL_ARRAY(uint32_t) uncovered; /* targets outside the filter */
 	uint64_t overlap_until_ns;	 /* two filtered events may deliver the same until then */
 	uint64_t passed_over; /* events of threads that are no targets, since the last look */
 
@@ -113,9 +113,9 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
 /* Does the filter in force let through the tids that come next after this one? */
 bool targets_next_covered(const struct recording *rec, uint32_t tid);
-/* A target was born outside the filter in force: asks for another, and for how often it was
- * switched in until then. 0 or -ENOMEM. */
-int targets_uncovered(struct recording *rec, uint32_t tid);
+/* A target came at time_ns that is outside the filter in force: the trace says that it is not
+ * observed until another filter is, which is asked for. 0 or -ENOMEM. */
+int targets_uncovered(struct recording *rec, uint64_t time_ns, uint32_t tid);
 /* Ends targets that are gone though their last switch was not seen, until one is met that lives: so
  * the recording ends with the last of them. Gone at two looks, with a pass over the rings between.
  */
