@@ -551,8 +551,7 @@ int intake_lost_last(struct recording *rec)
 {
 	int rc = 0;
 
-	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
-	     cpu++) {
+	for (uint32_t cpu = 0; !rc && cpu < rec->events.cpu_count; cpu++) {
 		struct trace_record gap = { .time_ns = rec->cpus[cpu].last_ns,
 					    .kind = DWELL_REC_GAP,
 					    .value = rec->end_ns,

@@ -240,6 +240,23 @@ static void a_lost_record_may_be_of_any_kind(void **state)
 	assert_trace(r, "1000 0 gap none from 100 2\n");
 }
 
+/* The clock's events own the ring there: what did not fit is counted on them. */
+static void losses_of_tasks_that_no_record_tells_of(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	comes(r, 0, 1000, A);
+	r->rec.end_ns = 1500;
+	pass(r);
+	r->rec.events.cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 9, true };
+	assert_int_equal(intake_lost_last(&r->rec), 0);
+	assert_int_equal(r->rec.lost, 9);
+	assert_true(r->rec.recount);
+	assert_trace(r, "1000 0 in 4000010.1 none\n"
+			"1500 0 gap none from 1000 9\n");
+}
+
 static void assert_fails(struct rings *r, int rc, const char *message)
 {
 	assert_int_equal(intake_pass(&r->rec), rc);
@@ -303,6 +320,7 @@ int main(void)
 		RINGS_TEST(lost_side_records_ask_for_proc),
 		RINGS_TEST(losses_that_no_record_tells_of),
 		TASKS_TEST(a_lost_record_may_be_of_any_kind),
+		TASKS_TEST(losses_of_tasks_that_no_record_tells_of),
 		RINGS_TEST(a_header_that_cannot_be_ends_the_recording),
 		RINGS_TEST(a_side_ring_breaks_alike),
 		RINGS_TEST(a_sample_too_short_for_its_layout),
