@@ -51,6 +51,7 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 			return rc;
 	}
 	if (pid > 0 && !proc_read_stat(pid, (int32_t)tid, &stat)) {
+		slot->kernel = stat.kernel;
 		thread.flags |= stat.kernel ? DWELL_THREAD_FLAG_KERNEL : 0;
 		proc_read_ids(pid, (int32_t)tid, &ids);
 		if (!proc_read_cgroup(pid, cgroup, sizeof(cgroup)))

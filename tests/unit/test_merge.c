@@ -218,7 +218,7 @@ static void losses_that_no_record_tells_of(void **state)
 	cpus[1].counts[RECORD_WAKING] = (struct event_count){ 9, 1, 0, false };
 	cpus[2].counts[RECORD_SWITCH].lost = 4; /* after the window */
 	r->rec.recount = false;
-	assert_int_equal(intake_lost_last(&r->rec), 0);
+	assert_int_equal(loss_last(&r->rec), 0);
 	assert_int_equal(r->rec.lost, 7 + 3 + 4);
 	assert_true(r->rec.recount);
 	assert_trace(r, "1000 0 switch 0.1 R >4000010.1\n"
@@ -250,7 +250,7 @@ static void losses_of_tasks_that_no_record_tells_of(void **state)
 	r->rec.end_ns = 1500;
 	pass(r);
 	r->rec.events.cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 9, true };
-	assert_int_equal(intake_lost_last(&r->rec), 0);
+	assert_int_equal(loss_last(&r->rec), 0);
 	assert_int_equal(r->rec.lost, 9);
 	assert_true(r->rec.recount);
 	assert_trace(r, "1000 0 in 4000010.1 none\n"
