@@ -120,7 +120,7 @@ enum dwell_trace_record {
 
 enum dwell_trace_more {
 	DWELL_MORE_CPU = 1,  /* varint cpu, byte enum dwell_witness, byte online */
-	DWELL_MORE_STOPPED,  /* varint tid: the kernel stopped observing it */
+	DWELL_MORE_STOPPED,  /* varint tid: it is not observed, until a THREAD with JOINED */
 	DWELL_MORE_THROTTLE, /* byte on, varint event, varint cpu */
 	DWELL_MORE_CGROUP,   /* varint tid, varint path */
 	DWELL_MORE_RETID,    /* varint old tid, varint new tid: exec by a thread not the leader */
@@ -149,7 +149,8 @@ enum {
 	DWELL_THREAD_FLAG_KERNEL = 2,
 	DWELL_THREAD_FLAG_RECORDER = 4,
 	DWELL_THREAD_FLAG_ROAMS = 8,   /* may run on CPUs that are not recorded */
-	DWELL_THREAD_FLAG_JOINED = 16, /* observed from this record's time on, not before */
+	DWELL_THREAD_FLAG_JOINED = 16, /* observed from this record's time on, not before; again,
+					* after STOPPED */
 };
 
 #endif

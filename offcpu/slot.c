@@ -49,6 +49,17 @@ static bool slot_init(struct dwell_timeline *tl, struct slot *slot, uint32_t thr
 	return true;
 }
 
+/* Is it observed again? What it does since then is still to be seen. */
+static void slot_rejoin(const struct dwell_timeline *tl, struct slot *slot, uint32_t thread)
+{
+	uint64_t joined_ns = dwell_threads_get(tl->threads, thread)->joined_ns;
+
+	if (joined_ns <= slot->since_ns) /* it was stopped then, or is over */
+		return;
+	slot->stopped = false;
+	slot->evidence_ns = joined_ns;
+}
+
 struct slot *slot_get(struct dwell_timeline *tl, uint32_t thread)
 {
 	struct slot *slot;
@@ -58,6 +69,8 @@ struct slot *slot_get(struct dwell_timeline *tl, uint32_t thread)
 	if (thread >= tl->slots.count && !slots_reserve(tl, thread))
 		return NULL;
 	slot = &tl->slots.data[thread];
+	if (slot->stopped)
+		slot_rejoin(tl, slot, thread);
 	return slot->state != SLOT_NONE || slot_init(tl, slot, thread) ? slot : NULL;
 }
 

@@ -55,7 +55,7 @@ struct slot {
 	bool lost;    /* while ON: see lost_ns */
 	bool counted; /* count_base is valid */
 	bool count_near; /* ... or one too low: a switch-in was stamped and not counted yet then */
-	bool stopped;	 /* the kernel stopped observing it */
+	bool stopped;	 /* it is not observed from since_ns on, until it joins again */
 	bool born;	 /* inside the window */
 	bool roams;	 /* it may run on CPUs that are not recorded */
 	bool confirmed;	 /* while it roams: it did not run anywhere until the window's end */

@@ -30,7 +30,8 @@ enum dwell_event_kind {
 	DWELL_EVENT_GAP,      /* events of a CPU were lost: u.gap, time_ns = its end */
 	DWELL_EVENT_COUNT,    /* thread's switch count, read from /proc after a loss: u.count */
 	DWELL_EVENT_STATE,    /* thread's state, read from /proc at start or stop: u.state */
-	DWELL_EVENT_STOPPED,  /* the kernel stopped observing thread (exec of a setuid program) */
+	DWELL_EVENT_STOPPED,  /* thread is not observed from here on (exec of a setuid program; a
+				 filter) */
 	DWELL_EVENT_THROTTLE, /* the kernel throttled (on = true) or resumed an event on cpu */
 	DWELL_EVENT_CGROUP,   /* thread's process is in u.cgroup.path from here on */
 	DWELL_EVENT_KINDS

@@ -19,10 +19,12 @@ struct dwell_thread {
 	uint32_t uid;		/* UINT32_MAX = not known */
 	uint64_t born_ns;	/* time of its FORK or wakeup_new; 0 = before the recording */
 	uint64_t died_ns;	/* time of its last switch-out (X or Z); 0 = not seen to end */
-	uint64_t joined_ns;	/* became a target then; 0 = at its birth, or the recording's */
+	uint64_t joined_ns;	/* became a target, or one again, then; 0 = at its birth, or the
+				 * recording's */
 	bool observed;		/* a target: its time is accounted for. Others only wake targets */
 	bool kernel;		/* a kernel thread */
 	bool recorder;		/* a thread of dwell record itself */
+	bool stopped;		/* STOPPED came, and it did not join since */
 	bool roams; /* may run on CPUs that are not recorded: off ours, nothing is known of it */
 };
 

@@ -141,6 +141,19 @@ static int record_gap(struct trace_stream *s, struct dwell_event *event)
 	return 0;
 }
 
+/* The life that THREAD tells of. One that joins again may have ended meanwhile. */
+static int thread_told(struct dwell_source *source, int32_t pid, uint64_t tid, bool joins,
+		       uint32_t *ret_index)
+{
+	uint32_t latest = joins && tid <= INT32_MAX
+				  ? dwell_threads_find(source->threads, (int32_t)tid)
+				  : DWELL_THREAD_NONE;
+	bool again =
+		latest != DWELL_THREAD_NONE && dwell_threads_get(source->threads, latest)->stopped;
+
+	return thread_need(source, pid, tid, again, ret_index);
+}
+
 /* THREAD: only the tables learn of it. Returns 1: no event to hand out. */
 static int record_thread(struct dwell_source *source, struct trace_stream *s)
 {
@@ -157,7 +170,7 @@ static int record_thread(struct dwell_source *source, struct trace_stream *s)
 
 	if (c->bad || pid < -1 || pid > INT32_MAX)
 		return -EBADMSG;
-	rc = thread_need(source, (int32_t)pid, tid, false, &index);
+	rc = thread_told(source, (int32_t)pid, tid, flags & DWELL_THREAD_FLAG_JOINED, &index);
 	if (rc)
 		return rc;
 	thread = dwell_threads_get(source->threads, index);
@@ -165,13 +178,17 @@ static int record_thread(struct dwell_source *source, struct trace_stream *s)
 	thread->ns_pid = (int32_t)ns_pid;
 	thread->ns_tid = (int32_t)ns_tid;
 	thread->comm = string_of(trace, comm);
-	thread->cgroup = string_of(trace, cgroup);
-	thread->uid = (uint32_t)uid - 1;
-	if (!thread->observed && flags & DWELL_THREAD_FLAG_JOINED)
+	if (cgroup) /* what its FORK told holds until better is known */
+		thread->cgroup = string_of(trace, cgroup);
+	if (uid)
+		thread->uid = (uint32_t)uid - 1;
+	if ((!thread->observed || thread->stopped) && flags & DWELL_THREAD_FLAG_JOINED) {
 		thread->joined_ns = s->time_ns;
+		thread->stopped = false;
+	}
 	thread->observed |= flags & DWELL_THREAD_FLAG_OBSERVED;
-	thread->kernel = flags & DWELL_THREAD_FLAG_KERNEL;
-	thread->recorder = flags & DWELL_THREAD_FLAG_RECORDER;
+	thread->kernel |= flags & DWELL_THREAD_FLAG_KERNEL;
+	thread->recorder |= flags & DWELL_THREAD_FLAG_RECORDER;
 	thread->roams = flags & DWELL_THREAD_FLAG_ROAMS;
 	return 1;
 }
@@ -280,7 +297,10 @@ static int record_more(struct dwell_source *source, struct trace_stream *s,
 			       : -EBADMSG;
 	case DWELL_MORE_STOPPED:
 		event->kind = DWELL_EVENT_STOPPED;
-		return thread_need(source, -1, first, true, &event->thread);
+		rc = thread_need(source, -1, first, true, &event->thread);
+		if (!rc)
+			dwell_threads_get(source->threads, event->thread)->stopped = true;
+		return rc;
 	case DWELL_MORE_THROTTLE:
 		event->kind = DWELL_EVENT_THROTTLE;
 		event->u.throttle.on = flag;

@@ -96,7 +96,7 @@ void event_attr_fill(const struct events *events, enum record_event event,
 	default: /* RECORD_SIDE */
 		attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
-		attr->wakeup_watermark = SIDE_RING_BYTES / 4;
+		attr->wakeup_watermark = (uint32_t)(events->side_bytes / 4);
 		break;
 	}
 }
@@ -202,8 +202,8 @@ int events_init(struct events *events, const struct record_config *config,
 	}
 	if (!online)
 		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
-	events->ring_bytes = ring_bytes_choose(config->ring_bytes, online,
-					       facts->tracepoints ? SIDE_RING_BYTES : 0);
+	events->side_bytes = facts->tracepoints ? ring_side_bytes_choose(online) : 0;
+	events->ring_bytes = ring_bytes_choose(config->ring_bytes, online, events->side_bytes);
 	return 0;
 }
 
@@ -249,7 +249,7 @@ static int ring_map_fitting(struct ring *ring, int fd, uint64_t *bytes)
 
 static int cpu_open_side(struct events *events, uint32_t cpu)
 {
-	uint64_t bytes = SIDE_RING_BYTES;
+	uint64_t bytes = events->side_bytes;
 	struct perf_event_attr attr;
 	int fd, rc;
 
@@ -439,6 +439,21 @@ uint64_t events_ran_ns(struct events *events, uint32_t cpu)
 	ran_ns = values[1] - c->ran_ns;
 	c->ran_ns = values[1];
 	return ran_ns;
+}
+
+uint64_t events_side_lost(const struct events *events, uint32_t cpu)
+{
+	uint64_t lost = events->cpus[cpu].counts[RECORD_SIDE].lost;
+
+	for (uint32_t i = 0; i < events->fds.count; i++) {
+		const struct event_fd *e = &events->fds.data[i];
+		uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
+
+		if (e->cpu == cpu && e->event == RECORD_SIDE &&
+		    read(e->fd, values, sizeof(values)) == (ssize_t)sizeof(values))
+			lost += values[2];
+	}
+	return lost;
 }
 
 /* Closes a CPU's events; its rings go with them. */

@@ -70,7 +70,7 @@ struct events {
 	const struct record_facts *facts;
 	struct cpu_events *cpus;
 	uint32_t cpu_count;
-	uint64_t ring_bytes;
+	uint64_t ring_bytes, side_bytes;
 	uint32_t test_next;		 /* CPU to be tested next, modulo their number */
 	struct dwell_perf_layout layout; /* of the records in the rings */
 	DWELL_ARRAY(struct event_fd) fds;
@@ -111,6 +111,10 @@ int events_add_records(struct events *events, uint32_t cpu, struct dwell_err *er
  * kernel takes them off their CPU when that goes offline, and tells nobody: enabled they may stay,
  * or become later, but they run no more. */
 uint64_t events_ran_ns(struct events *events, uint32_t cpu);
+
+/* How many records the CPU's side ring had no room for, since the recording began; 0 where the
+ * kernel does not count them. */
+uint64_t events_side_lost(const struct events *events, uint32_t cpu);
 
 /* Reads which CPUs are up. 0 or -errno. */
 int events_look_up(struct events *events);

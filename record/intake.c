@@ -280,6 +280,10 @@ static int take_waking(struct recording *rec, uint32_t cpu, const struct dwell_p
 			     ? (uint32_t)dwell_tracepoint_number(&waking->target_cpu, sample->raw,
 								 sample->raw_bytes)
 			     : cpu;
+	if (kind == DWELL_REC_WAKEUP_NEW && context == DWELL_CONTEXT_TASK)
+		rc = loss_birth(rec, sample->time_ns, record.other, record.tid);
+	if (rc)
+		return rc;
 	if (!rec->config->all && !observed(rec, record.tid)) {
 		rec->passed_over++;
 		return 0;
@@ -339,6 +343,19 @@ static int take_stack(struct recording *rec, uint32_t cpu, const struct dwell_pe
 			    &rec->cpus[cpu].pending_stack);
 }
 
+/* What lost records would have told of the thread that a sample is of. */
+static int learn_from(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample,
+		      uint16_t type)
+{
+	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
+	char comm[32];
+
+	if (type != sw->id)
+		return loss_learn(rec, cpu, sample, NULL);
+	comm_copy(comm, sample, sw->prev_comm, sw->comm_bytes);
+	return loss_learn(rec, cpu, sample, comm);
+}
+
 /* Every sample counts as read; one stamped outside the window goes no further. */
 static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		       bool outside)
@@ -361,6 +378,12 @@ static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_ev
 	}
 	if (sample.raw_bytes >= 8) /* else no tracepoint: four bytes of padding */
 		memcpy(&type, sample.raw, sizeof(type));
+	if (!outside) {
+		int rc = learn_from(rec, cpu, &sample, type);
+
+		if (rc)
+			return rc;
+	}
 	if (type == rec->facts.sched_switch.id) {
 		counts[RECORD_SWITCH].parsed++;
 		return outside ? 0 : take_switch(rec, cpu, &sample);
@@ -443,36 +466,6 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	return trace_writer_put(rec->writer, cpu, &record);
 }
 
-/* Something between the last record and this one is missing: of the part inside the window. */
-static int take_lost(struct recording *rec, uint32_t cpu, const struct perf_event_header *header,
-		     uint64_t time_ns)
-{
-	struct cpu_intake *c = &rec->cpus[cpu];
-	struct trace_record record = { .kind = DWELL_REC_GAP };
-	uint64_t lost[2] = { 0, 0 }; /* id, lost */
-
-	if (header->size >= sizeof(*header) + sizeof(lost))
-		memcpy(lost, header + 1, sizeof(lost));
-	c->told_lost += lost[1];
-	record.time_ns = c->last_ns ? c->last_ns : rec->start_ns;
-	if (rec->end_ns && time_ns > rec->end_ns) {
-		if (record.time_ns >= rec->end_ns)
-			return 0;
-		time_ns = rec->end_ns;
-	}
-	record.value = time_ns;
-	if (record.time_ns > time_ns)
-		record.time_ns = time_ns;
-	record.lost = lost[1];
-	rec->lost += lost[1];
-	rec->loss_ns = time_ns;
-	rec->recount = true;
-	rec->rescan |= !rec->facts.tracepoints; /* side records come in this ring, too */
-	c->chained = false;
-	c->pending_stack = 0;
-	return trace_writer_put(rec->writer, cpu, &record);
-}
-
 static int take_main(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		     uint64_t time_ns)
 {
@@ -496,7 +489,7 @@ static int take_main(struct recording *rec, uint32_t cpu, const struct perf_even
 		rc = take_switch_record(rec, cpu, record, time_ns);
 		break;
 	case PERF_RECORD_LOST:
-		rc = take_lost(rec, cpu, record, time_ns);
+		rc = loss_main(rec, cpu, record, time_ns);
 		break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
@@ -516,56 +509,14 @@ static int take_main(struct recording *rec, uint32_t cpu, const struct perf_even
 static int take_side(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		     uint64_t time_ns)
 {
-	uint64_t lost[2]; /* id, lost */
-
-	rec->records++;
-	if (record->type == PERF_RECORD_LOST) {
-		rec->rescan = true;
-		if (record->size < sizeof(*record) + sizeof(lost))
-			return -EBADMSG;
-		memcpy(lost, record + 1, sizeof(lost));
-		rec->lost += lost[1];
-	} else if (!rec->end_ns || time_ns <= rec->end_ns) {
-		return side_record(rec, cpu, record, time_ns);
-	}
-	return 0;
-}
-
-/* The kernel tells of a loss in front of the next record that finds room: if none came, only the
- * counts of the events do. Where it has none of lost records, switches that were counted and not
- * read are lost ones; wakings may be counted and never delivered. */
-static uint64_t lost_untold(const struct recording *rec, uint32_t cpu)
-{
-	const struct event_count *counts = rec->events.cpus[cpu].counts;
-	const struct event_count *switches = &counts[RECORD_SWITCH];
-	uint64_t lost = 0;
-
-	for (unsigned e = 0; e < RECORD_SIDE; e++)
-		lost += counts[e].lost;
-	if (!switches->counts_lost && switches->kernel > switches->parsed)
-		lost = switches->kernel - switches->parsed;
-	return lost > rec->cpus[cpu].told_lost ? lost - rec->cpus[cpu].told_lost : 0;
-}
-
-int intake_lost_last(struct recording *rec)
-{
 	int rc = 0;
 
-	for (uint32_t cpu = 0; !rc && rec->facts.tracepoints && cpu < rec->events.cpu_count;
-	     cpu++) {
-		struct trace_record gap = { .time_ns = rec->cpus[cpu].last_ns,
-					    .kind = DWELL_REC_GAP,
-					    .value = rec->end_ns,
-					    .lost = lost_untold(rec, cpu) };
-
-		if (gap.time_ns < rec->start_ns)
-			gap.time_ns = rec->start_ns;
-		if (!gap.lost || gap.time_ns >= rec->end_ns)
-			continue;
-		rec->lost += gap.lost;
-		rec->recount = true;
-		rc = trace_writer_put(rec->writer, cpu, &gap);
-	}
+	rec->records++;
+	if (record->type == PERF_RECORD_LOST)
+		rc = loss_side(rec, cpu, record, time_ns);
+	else if (!rec->end_ns || time_ns <= rec->end_ns)
+		rc = side_record(rec, cpu, record, time_ns);
+	rec->cpus[cpu].side_ns = time_ns;
 	return rc;
 }
 
@@ -587,6 +538,8 @@ static int rings_note(struct recording *rec)
 			if (!ring->page)
 				continue;
 			ring_note(ring);
+			if (ring == &c->side)
+				loss_look(rec, cpu);
 			rc = merge_add(&rec->merge, ring, cpu, ring == &c->side);
 		}
 	}

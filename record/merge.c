@@ -37,6 +37,11 @@ static bool head_read(const struct merge *merge, struct merge_head *head)
 	return head->time_ns < merge->before_ns;
 }
 
+static bool head_is_loss(const struct merge_head *head)
+{
+	return head->side && head->record->type == PERF_RECORD_LOST;
+}
+
 static void heap_sink(struct merge *merge)
 {
 	struct merge_head *heads = merge->heap.data, top = heads[0];
@@ -55,7 +60,7 @@ static void heap_sink(struct merge *merge)
 
 void merge_start(struct merge *merge, uint64_t before_ns)
 {
-	merge->heap.count = 0;
+	merge->heap.count = merge->losing = 0;
 	merge->before_ns = before_ns;
 }
 
@@ -69,6 +74,7 @@ int merge_add(struct merge *merge, struct ring *ring, uint32_t cpu, bool side)
 		return 0;
 	if (dwell_array_grow(&merge->heap))
 		return -ENOMEM;
+	merge->losing += head_is_loss(&head);
 	heads = merge->heap.data;
 	for (i = merge->heap.count++; i && head_before(&head, &heads[(i - 1) / 2]); i = (i - 1) / 2)
 		heads[i] = heads[(i - 1) / 2];
@@ -87,8 +93,11 @@ void merge_pop(struct merge *merge)
 	struct ring *ring = head->ring;
 	bool more;
 
+	merge->losing -= head_is_loss(head);
 	ring_consume(ring, head->record);
 	more = head_read(merge, head);
+	if (more)
+		merge->losing += head_is_loss(head);
 	if (!more || ++head->taken % RELEASE_EVERY == 0)
 		ring_release(ring);
 	if (!more)

@@ -24,6 +24,7 @@ struct merge_head {
 struct merge {
 	DWELL_ARRAY(struct merge_head) heap; /* a binary heap: the first is the earliest */
 	uint64_t before_ns;
+	uint32_t losing; /* side rings of which something older than their next record was lost */
 };
 
 /* Empties it; from now on records stamped before before_ns are taken. */

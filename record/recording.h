@@ -25,6 +25,9 @@ struct cpu_intake {
 	uint32_t tracepoint_next;
 	uint32_t idle_exits;
 	uint64_t told_lost; /* by LOST records of the main ring */
+	uint64_t side_ns;   /* time of the side ring's last record */
+	uint64_t side_told; /* lost by its LOST records, ... */
+	uint64_t side_lost; /* ... and known by the kernel's count as well */
 	uint64_t alive_ns;  /* until then its events are known to have run */
 	uint64_t switches,
 		breaks; /* switches read; those whose switch-in never came, without a loss */
@@ -33,6 +36,13 @@ struct cpu_intake {
 	uint64_t woken_out_ns; /* the woken one's slot->out_ns then */
 	/* A switch-out's stack that came ahead of its record. */
 	uint32_t pending_tid, pending_stack;
+};
+
+/* What all side rings lost. */
+struct side_loss {
+	uint64_t records;
+	uint64_t from_ns, to_ns; /* all within */
+	uint64_t written;	 /* of the records, when the trace was told last */
 };
 
 struct recording {
@@ -55,7 +65,7 @@ struct recording {
 	int64_t pid_max; /* the highest tid + 1 */
 	struct tidfilter filter;
 	bool refilter;			 /* a target is outside the filter: make a new one */
-	DWELL_ARRAY(uint32_t) uncovered; /* targets born outside the filter */
+	DWELL_ARRAY(uint32_t) uncovered; /* targets outside the filter */
 	uint64_t overlap_until_ns;	 /* two filtered events may deliver the same until then */
 	uint64_t passed_over; /* events of threads that are no targets, since the last look */
 
@@ -67,8 +77,10 @@ struct recording {
 	uint64_t start_ns, end_ns;	/* window, on the trace's clock; 0 = open */
 	uint64_t pass_ns, last_pass_ns; /* when this pass and the one before noted the rings */
 
-	bool recount;	  /* events were lost: read switch counts */
-	bool rescan;	  /* side records were lost: read /proc again */
+	bool recount;	    /* events were lost: read switch counts */
+	bool rescan;	    /* side records were lost: read /proc again */
+	bool names_doubted; /* ... and a thread may have another name than we know */
+	struct side_loss side_loss;
 	uint64_t records; /* read from the rings */
 	uint64_t lost;
 	uint64_t loss_ns; /* end of the last gap */
@@ -83,8 +95,27 @@ uint64_t recording_horizon_ns(const struct recording *rec);
 
 /* --- intake.c: one pass over the rings. 0 or -errno with rec->err set. */
 int intake_pass(struct recording *rec);
-/* When all is read: what was lost after a ring's last record becomes a gap. 0 or -ENOMEM. */
-int intake_lost_last(struct recording *rec);
+
+/* --- loss.c: what is missing from the rings. Each: 0 or -errno. */
+/* A LOST record of a main ring: its CPU has a gap. */
+int loss_main(struct recording *rec, uint32_t cpu, const struct perf_event_header *header,
+	      uint64_t time_ns);
+/* One of a side ring: births, names, deaths or mappings are missing. */
+int loss_side(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
+	      uint64_t time_ns);
+/* Was the side ring just noted so full that something may be lost behind its last record? Then the
+ * kernel's count is read. */
+void loss_look(struct recording *rec, uint32_t cpu);
+/* When all is read: what was lost after a ring's last record becomes a gap, or counts as such. */
+int loss_last(struct recording *rec);
+/* A parent that wakes its new child proves the birth, if no FORK told of it. */
+int loss_birth(struct recording *rec, uint64_t time_ns, uint32_t parent, uint32_t child);
+/* A sample of a thread tells its process, and a switch-out its name (comm, else NULL), where
+ * records that would have told it may be lost. */
+int loss_learn(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample,
+	       const char *comm);
+/* Reads from /proc what names and processes its targets have. */
+int loss_reread(struct recording *rec);
 
 /* --- side.c: mappings, names, births and deaths. 0 or -errno. */
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
@@ -113,9 +144,9 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
 /* Does the filter in force let through the tids that come next after this one? */
 bool targets_next_covered(const struct recording *rec, uint32_t tid);
-/* A target was born outside the filter in force: asks for another, and for how often it was
- * switched in until then. 0 or -ENOMEM. */
-int targets_uncovered(struct recording *rec, uint32_t tid);
+/* A target came at time_ns that is outside the filter in force: the trace says that it is not
+ * observed until another filter is, which is asked for. 0 or -ENOMEM. */
+int targets_uncovered(struct recording *rec, uint64_t time_ns, uint32_t tid);
 /* Ends targets that are gone though their last switch was not seen, until one is met that lives: so
  * the recording ends with the last of them. Gone at two looks, with a pass over the rings between.
  */

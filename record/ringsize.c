@@ -35,10 +35,27 @@ static uint64_t ring_bytes_lockable(uint32_t cpus, uint64_t side_bytes, uint64_t
 	return bytes > taken ? bytes - taken : 0;
 }
 
+static uint64_t memory_share(uint32_t cpus, uint64_t page_bytes)
+{
+	return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page_bytes / RING_MEMORY_PART / cpus;
+}
+
+uint64_t ring_side_bytes_choose(uint32_t cpus)
+{
+	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), bytes = SIDE_RING_MIN_BYTES;
+	uint64_t share = memory_share(cpus, page_bytes) / 4; /* the rest is the main ring's */
+
+	if (ring_bytes_lockable(cpus, 0, page_bytes) != UINT64_MAX)
+		return bytes;
+	while (bytes * 2 <= share && bytes < SIDE_RING_MAX_BYTES)
+		bytes *= 2;
+	return bytes;
+}
+
 uint64_t ring_bytes_choose(uint64_t wanted, uint32_t cpus, uint64_t side_bytes)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), bytes = page_bytes;
-	uint64_t share = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page_bytes / RING_MEMORY_PART / cpus;
+	uint64_t share = memory_share(cpus, page_bytes);
 	uint64_t lockable = ring_bytes_lockable(cpus, side_bytes, page_bytes);
 
 	if (!wanted) {

@@ -224,17 +224,18 @@ static int rescan(struct session *s)
 	const uint32_t *tids = tids_sorted(&rec->tids, &count);
 	int rc;
 
-	rec->rescan = false;
+	rec->rescan = false; /* a loss meanwhile asks again */
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t pid = (int32_t)tids[i];
 
 		if (tids_slot(&rec->tids, tids[i])->pid == pid)
 			dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL);
 	}
+	rc = loss_reread(rec);
 	/* Without tracepoints a thread whose birth was lost has inherited its events: it gets no
 	 * second ones. */
-	if (!rec->facts.tracepoints)
-		return 0;
+	if (rc || !rec->facts.tracepoints)
+		return rc;
 	rc = targets_collect(rec, &rec->err);
 	return rc ? rc : targets_collect_offspring(rec);
 }
@@ -442,6 +443,8 @@ static int session_finish(struct session *s, int failed)
 	struct recording *rec = &s->rec;
 	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
+	if (!rc && rec->rescan)
+		rc = rescan(s);
 	if (!rc)
 		rc = cpus_watch(s, recording_now_ns(rec));
 	if (!rc)
@@ -451,7 +454,7 @@ static int session_finish(struct session *s, int failed)
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
 		rc = intake_pass(rec);
 	if (!rc)
-		rc = intake_lost_last(rec);
+		rc = loss_last(rec);
 	if (!rc && rec->recount)
 		rc = snapshot_counts(rec);
 	if (!rc)

@@ -51,6 +51,7 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 			return rc;
 	}
 	if (pid > 0 && !proc_read_stat(pid, (int32_t)tid, &stat)) {
+		slot->kernel = stat.kernel;
 		thread.flags |= stat.kernel ? DWELL_THREAD_FLAG_KERNEL : 0;
 		proc_read_ids(pid, (int32_t)tid, &ids);
 		if (!proc_read_cgroup(pid, cgroup, sizeof(cgroup)))
@@ -81,6 +82,7 @@ int targets_add(struct recording *rec, int32_t pid, int32_t tid)
 {
 	struct tid_slot *slot = tids_slot(&rec->tids, (uint32_t)tid);
 	struct dwell_err err = { 0 };
+	uint64_t now_ns;
 	int rc;
 
 	if (!dwell_addrspaces_known(rec->spaces, pid)) {
@@ -95,7 +97,6 @@ int targets_add(struct recording *rec, int32_t pid, int32_t tid)
 	rc = tids_begin(&rec->tids, (uint32_t)tid, pid, true);
 	if (rc)
 		return rc;
-	rec->refilter |= rec->filtering && !tidfilter_covers(&rec->filter, (uint32_t)tid);
 	slot->joined = !rec->config->all && rec->start_ns;
 	if (!rec->facts.tracepoints) {
 		rc = events_open_task(&rec->events, tid, &rec->err);
@@ -106,7 +107,11 @@ int targets_add(struct recording *rec, int32_t pid, int32_t tid)
 		if (rc)
 			return rc;
 	}
-	return targets_declare(rec, recording_now_ns(rec), (uint32_t)tid, pid, NULL);
+	now_ns = recording_now_ns(rec);
+	rc = targets_declare(rec, now_ns, (uint32_t)tid, pid, NULL);
+	return rc || !rec->filtering || tidfilter_covers(&rec->filter, (uint32_t)tid)
+		       ? rc
+		       : targets_uncovered(rec, now_ns, (uint32_t)tid);
 }
 
 static int collect_tid(void *user, int32_t pid, int32_t tid)
@@ -276,13 +281,28 @@ bool targets_next_covered(const struct recording *rec, uint32_t tid)
 	return tidfilter_covers(&rec->filter, ahead);
 }
 
-int targets_uncovered(struct recording *rec, uint32_t tid)
+int targets_uncovered(struct recording *rec, uint64_t time_ns, uint32_t tid)
 {
 	rec->refilter = true;
 	if (dwell_array_grow(&rec->uncovered))
 		return -ENOMEM;
 	rec->uncovered.data[rec->uncovered.count++] = tid;
-	return 0;
+	return trace_writer_stopped(rec->writer, time_ns, (int32_t)tid);
+}
+
+/* The filter in force lets it through now: it is observed again, and how often it was switched in
+ * until here is the kernel's word. */
+static int target_covered(struct recording *rec, uint32_t tid)
+{
+	struct tid_slot *slot = tids_slot(&rec->tids, tid);
+	int rc;
+
+	if (!slot->alive || !slot->observed)
+		return 0; /* it ended unheard */
+	slot->joined = true;
+	slot->declared = false;
+	rc = targets_declare(rec, recording_now_ns(rec), tid, slot->pid, NULL);
+	return rc ? rc : snapshot_count(rec, tid);
 }
 
 void targets_prune(struct recording *rec)
@@ -376,9 +396,8 @@ int targets_refilter(struct recording *rec)
 	rec->overlap_until_ns = recording_now_ns(rec) + OVERLAP_NS;
 	if (!rc)
 		rec->filter = filter;
-	/* What they did until now passed no filter. */
 	for (uint32_t i = 0; !rc && i < rec->uncovered.count; i++)
-		rc = snapshot_count(rec, rec->uncovered.data[i]);
+		rc = target_covered(rec, rec->uncovered.data[i]);
 	rec->uncovered.count = 0;
 	return rc;
 }

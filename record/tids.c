@@ -97,6 +97,12 @@ int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed)
 	return 0;
 }
 
+void tids_learn(struct tids *tids, uint32_t tid, int32_t pid)
+{
+	tids_slot(tids, tid)->pid = pid;
+	tids_slot(tids, (uint32_t)pid)->threads++;
+}
+
 bool tids_end(struct tids *tids, uint32_t tid)
 {
 	struct tid_slot *slot = tids_slot(tids, tid), *leader = NULL;

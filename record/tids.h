@@ -18,6 +18,7 @@ struct tid_slot {
 	bool joined;	  /* ... that was none when it was born, or the recording began */
 	uint64_t out_ns;  /* its last switch-out, 0 = it was switched in since */
 	bool alive;
+	bool kernel;	  /* one of the kernel's own */
 	bool exiting;	  /* EXIT was seen: it is about to end */
 	bool gone;	  /* /proc does not know it any more */
 	uint32_t threads; /* of a leader's slot: living threads of its process */
@@ -47,6 +48,8 @@ static inline struct tid_slot *tids_slot(const struct tids *tids, uint32_t tid)
 
 /* A new life begins in the slot. 0 or -ENOMEM. */
 int tids_begin(struct tids *tids, uint32_t tid, int32_t pid, bool observed);
+/* A life's process, 0 so far, becomes known. */
+void tids_learn(struct tids *tids, uint32_t tid, int32_t pid);
 /* The life ends. True when it was the last thread of its process. */
 bool tids_end(struct tids *tids, uint32_t tid);
 

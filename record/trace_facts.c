@@ -183,6 +183,18 @@ int trace_facts_coverage(struct recording *rec)
 	return rc ? rc : trace_writer_info_u64(rec->writer, "wakings.dropped", dropped);
 }
 
+int trace_facts_loss(struct recording *rec)
+{
+	const struct side_loss *loss = &rec->side_loss;
+	int rc = trace_writer_info_u64(rec->writer, "side.lost", loss->records);
+
+	if (!rc && loss->records)
+		rc = trace_writer_info_u64(rec->writer, "side.lost_from_ns", loss->from_ns);
+	if (!rc && loss->records)
+		rc = trace_writer_info_u64(rec->writer, "side.lost_to_ns", loss->to_ns);
+	return rc;
+}
+
 int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 {
 	const struct dwell_callchain_stats *chains = chains_stats(rec->chains);
@@ -199,6 +211,8 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 	};
 	int rc = facts_clock(rec->writer, rec, "clock.end");
 
+	if (!rc)
+		rc = trace_facts_loss(rec);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
 		rc = trace_writer_info_u64(rec->writer, numbers[i].key, numbers[i].value);
 	if (!rc && dwell_addrspaces_left_out(rec->spaces))

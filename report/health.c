@@ -4,6 +4,7 @@
 #include "report/health.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/text.h"
@@ -47,6 +48,24 @@ static void read_coverage(const struct dwell_analysis *analysis, struct dwell_he
 	}
 }
 
+static uint64_t fact_u64(const struct dwell_analysis *analysis, const char *key)
+{
+	const char *text = dwell_analysis_fact(analysis, key);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void read_side_loss(const struct dwell_analysis *analysis, struct dwell_health *health)
+{
+	uint64_t from_ns = fact_u64(analysis, "side.lost_from_ns");
+	uint64_t to_ns = fact_u64(analysis, "side.lost_to_ns");
+	uint64_t start_ns = analysis->info.start_ns;
+
+	health->side_lost = fact_u64(analysis, "side.lost");
+	health->side_from_ns = from_ns > start_ns ? from_ns - start_ns : 0;
+	health->side_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_health *ret)
 {
 	const struct dwell_timeline_stats *stats = dwell_timeline_stats(analysis->timeline);
@@ -77,6 +96,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
 		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
 	read_coverage(analysis, &health);
+	read_side_loss(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
 		health.observed_ns += analysis->books.data[i].observed_ns;
 		for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
@@ -92,9 +112,9 @@ double dwell_health_coverage(const struct dwell_health *health)
 
 bool dwell_health_lossy(const struct dwell_health *health)
 {
-	return health->lost || health->late || health->wakings_dropped || health->damaged ||
-	       !health->finished || health->parsed < health->kernel_count || health->law ||
-	       health->untold_switches || health->unknown_ns[DWELL_UNKNOWN_LOST] ||
+	return health->lost || health->side_lost || health->late || health->wakings_dropped ||
+	       health->damaged || !health->finished || health->parsed < health->kernel_count ||
+	       health->law || health->untold_switches || health->unknown_ns[DWELL_UNKNOWN_LOST] ||
 	       health->unknown_ns[DWELL_UNKNOWN_MISSED];
 }
 
@@ -181,6 +201,19 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		warn_no_switches(health, fn, user);
 }
 
+/* Times stay what the scheduler's events say; whose they are may not. */
+static void warn_side_loss(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char count[TEXT_NUMBER_BYTES], from[TEXT_NUMBER_BYTES], ns[TEXT_NUMBER_BYTES];
+
+	warn(fn, user,
+	     "%s record%s of births, names, deaths and mappings %s lost within %s, %s from the "
+	     "start: threads of then may be missing, misnamed or without stacks",
+	     text_count(count, health->side_lost), text_plural(health->side_lost),
+	     health->side_lost == 1 ? "was" : "were", text_duration(ns, health->side_ns),
+	     text_duration(from, health->side_from_ns));
+}
+
 static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char count[TEXT_NUMBER_BYTES], of[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
@@ -193,6 +226,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     text_count(count, health->lost), were(health->lost),
 		     text_share(share, health->unknown_ns[DWELL_UNKNOWN_LOST],
 				health->observed_ns));
+	if (health->side_lost)
+		warn_side_loss(health, fn, user);
 	/* Wakings that never came have their own line. */
 	if (health->parsed + health->wakings_dropped < health->kernel_count)
 		warn(fn, user, "coverage %s: the kernel counted %s events, %s were read",

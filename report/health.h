@@ -15,8 +15,10 @@ enum { DWELL_TELLINGS = 7 };
 
 struct dwell_health {
 	uint64_t lost, late, wakings_dropped;
-	uint64_t kernel_count, parsed; /* of all coverage rows with a kernel count */
-	uint64_t observed_ns;	       /* of all threads, after filters */
+	uint64_t side_lost;		/* records of births, deaths, names and mappings */
+	uint64_t side_from_ns, side_ns; /* from the window's start on, and for how long */
+	uint64_t kernel_count, parsed;	/* of all coverage rows with a kernel count */
+	uint64_t observed_ns;		/* of all threads, after filters */
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t unread_bytes;
 	uint64_t switches_unused, unknown_lines; /* of perf-script text */

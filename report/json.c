@@ -193,6 +193,7 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 	put_bool(b, "damaged", health->damaged);
 	put_u64(b, "unread_bytes", health->unread_bytes);
 	put_u64(b, "lost", health->lost);
+	put_u64(b, "side_lost", health->side_lost);
 	put_u64(b, "late", health->late);
 	put_u64(b, "wakings_dropped", health->wakings_dropped);
 	put_u64(b, "contradictions", health->contradictions);

@@ -280,6 +280,9 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	if (!line)
 		return -ENOMEM;
 	fprintf(line, "lost %s", text_count(number, health->lost));
+	if (health->side_lost)
+		fprintf(line, " and %s of births, names and mappings",
+			text_count(number, health->side_lost));
 	fprintf(line, ", coverage %s",
 		health->kernel_count ? text_share(number, health->parsed, health->kernel_count)
 				     : "not known");

@@ -197,6 +197,53 @@ static void lost_side_records_ask_for_proc(void **state)
 	assert_trace(r, "");
 }
 
+/* The number and the time of it go into the trace; a tail's loss is known by the kernel's count. */
+static void lost_side_records_are_told(void **state)
+{
+	struct rings *r = *state;
+
+	forks(r, 2, 1000, A, B);
+	loses(ring_side(r, 2), 1200, 3);
+	forks(r, 1, 1300, A, B1);
+	pass(r);
+	assert_int_equal(r->rec.side_loss.records, 3);
+	assert_int_equal(r->rec.side_loss.from_ns, 1000);
+	assert_int_equal(r->rec.side_loss.to_ns, 1200);
+	r->rec.end_ns = 1500;
+	r->rec.events.cpus[1].counts[RECORD_SIDE] = (struct event_count){ 0, 0, 4, true };
+	r->rec.events.cpus[2].counts[RECORD_SIDE] = (struct event_count){ 0, 0, 3, true };
+	assert_int_equal(loss_last(&r->rec), 0);
+	assert_int_equal(r->rec.side_loss.records, 7);
+	assert_int_equal(r->rec.side_loss.to_ns, 1500);
+	assert_int_equal(r->rec.lost, 7);
+}
+
+/* FORK and COMM of B were lost: who bore it wakes it, and its switch-out has its name. */
+static void what_other_records_tell_is_learnt(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	switches(r, 0, 1000, IDLE, R, A);
+	waking_named(r, 0, 1100, ID_NEW, A, A, 0, B);
+	switches(r, 0, 1200, A, S, B);
+	switches(r, 0, 1300, B, S, IDLE);
+	loses(ring_side(r, 0), 1400, 2);
+	switches(r, 0, 1500, IDLE, R, B);
+	switches(r, 0, 1600, B, S, IDLE); /* named as before */
+	pass(r);
+	assert_int_equal(tids_slot(&r->rec.tids, B)->pid, B);
+	assert_trace(r, "1000 0 switch 0.1 R >4000010.1\n"
+			"1100 -1 fork 4000020.1 of 4000010.1\n"
+			"1100 0 new 4000020.1 by 4000010.1 0 at 1\n"
+			"1200 -1 comm 4000010.1 previous\n"
+			"1200 0 switch 4000010.1 S >4000020.1\n"
+			"1300 -1 comm 4000020.1 previous\n"
+			"1300 0 switch 4000020.1 S >0.1\n"
+			"1500 0 switch 0.1 R >4000020.1\n"
+			"1600 0 switch 4000020.1 S >0.1\n");
+}
+
 /* A ring that is full to the end has no LOST record for what did not fit any more: the kernel's
  * counts tell. */
 static void losses_that_no_record_tells_of(void **state)
@@ -218,7 +265,7 @@ static void losses_that_no_record_tells_of(void **state)
 	cpus[1].counts[RECORD_WAKING] = (struct event_count){ 9, 1, 0, false };
 	cpus[2].counts[RECORD_SWITCH].lost = 4; /* after the window */
 	r->rec.recount = false;
-	assert_int_equal(intake_lost_last(&r->rec), 0);
+	assert_int_equal(loss_last(&r->rec), 0);
 	assert_int_equal(r->rec.lost, 7 + 3 + 4);
 	assert_true(r->rec.recount);
 	assert_trace(r, "1000 0 switch 0.1 R >4000010.1\n"
@@ -238,6 +285,23 @@ static void a_lost_record_may_be_of_any_kind(void **state)
 	pass(r);
 	assert_true(r->rec.recount && r->rec.rescan);
 	assert_trace(r, "1000 0 gap none from 100 2\n");
+}
+
+/* The clock's events own the ring there: what did not fit is counted on them. */
+static void losses_of_tasks_that_no_record_tells_of(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	comes(r, 0, 1000, A);
+	r->rec.end_ns = 1500;
+	pass(r);
+	r->rec.events.cpus[0].counts[RECORD_CLOCK] = (struct event_count){ 1000000, 0, 9, true };
+	assert_int_equal(loss_last(&r->rec), 0);
+	assert_int_equal(r->rec.lost, 9);
+	assert_true(r->rec.recount);
+	assert_trace(r, "1000 0 in 4000010.1 none\n"
+			"1500 0 gap none from 1000 9\n");
 }
 
 static void assert_fails(struct rings *r, int rc, const char *message)
@@ -301,8 +365,11 @@ int main(void)
 		RINGS_TEST(a_loss_breaks_no_chain),
 		RINGS_TEST(losses_at_the_windows_end),
 		RINGS_TEST(lost_side_records_ask_for_proc),
+		RINGS_TEST(lost_side_records_are_told),
+		RINGS_TEST(what_other_records_tell_is_learnt),
 		RINGS_TEST(losses_that_no_record_tells_of),
 		TASKS_TEST(a_lost_record_may_be_of_any_kind),
+		TASKS_TEST(losses_of_tasks_that_no_record_tells_of),
 		RINGS_TEST(a_header_that_cannot_be_ends_the_recording),
 		RINGS_TEST(a_side_ring_breaks_alike),
 		RINGS_TEST(a_sample_too_short_for_its_layout),

@@ -362,6 +362,9 @@ static void test_warnings(void **state)
 	assert_int_equal(bytes, 0);
 	health.law = "thread 7 is off by 3 ns";
 	health.lost = 1234;
+	health.side_lost = 2;
+	health.side_ns = 3000000;
+	health.side_from_ns = 5000000;
 	health.parsed = 94;
 	health.wakings_dropped = 5;
 	health.damaged = true;
@@ -378,6 +381,8 @@ static void test_warnings(void **state)
 		"the file is damaged: 2.0 kB behind the damage were not read\n"
 		"only CPUs 0?[1m were recorded: what threads did elsewhere is unknown, [offline]\n"
 		"1,234 events were lost; 2.0% of thread time is unknown for that\n"
+		"2 records of births, names, deaths and mappings were lost within 3.0 ms, 5.0 ms "
+		"from the start: threads of then may be missing, misnamed or without stacks\n"
 		"coverage 94%: the kernel counted 100 events, 94 were read\n"
 		"5 wakings were never delivered: runnable is a lower bound\n"
 		"[lost]: 20 ns, 2.0% of thread time, is unknown\n");

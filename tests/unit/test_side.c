@@ -307,6 +307,8 @@ static void all_threads_are_wanted_or_one_users(void **state)
 
 static void children_outside_the_filter_ask_for_another(void **state)
 {
+	const struct dwell_threads *threads;
+	const struct dwell_thread *thread;
 	const uint32_t tids[] = { A };
 	struct rings *r = *state;
 
@@ -321,7 +323,7 @@ static void children_outside_the_filter_ask_for_another(void **state)
 	forks(r, 0, 1100, A, B); /* numbers went round */
 	pass(r);
 	assert_true(r->rec.refilter);
-	assert_int_equal(r->rec.uncovered.count, 1); /* its count will tell what passed no filter */
+	assert_int_equal(r->rec.uncovered.count, 1);
 	r->config.inherit = false;
 	r->rec.passed_over = 77;
 	assert_int_equal(targets_refilter(&r->rec), 0);
@@ -334,8 +336,16 @@ static void children_outside_the_filter_ask_for_another(void **state)
 	assert_true(tidfilter_covers(&r->rec.filter, B));
 	assert_true(tidfilter_covers(&r->rec.filter, C));
 	assert_false(tidfilter_covers(&r->rec.filter, C + 1));
-	assert_trace(r, "1000 -1 fork 4000030.1 of 4000010.1\n"
-			"1100 -1 fork 4000020.1 of 4000010.1\n");
+	rings_read(r);
+	assert_int_equal(r->reading.lines.count, 3);
+	assert_string_equal(r->reading.lines.data[0], "1000 -1 fork 4000030.1 of 4000010.1");
+	assert_string_equal(r->reading.lines.data[1], "1100 -1 fork 4000020.1 of 4000010.1");
+	assert_string_equal(r->reading.lines.data[2], "1100 -1 stopped 4000020.1");
+	threads = dwell_source_threads(r->reading.source);
+	thread = dwell_threads_get(threads, dwell_threads_find(threads, B));
+	assert_false(thread->stopped); /* the new filter lets it through */
+	assert_true(thread->joined_ns >= r->rec.overlap_until_ns - 1000000);
+	assert_int_equal(thread->born_ns, 1100);
 }
 
 /* Strangers bring the numbers round, too: the filter is made anew before a target is born there. */

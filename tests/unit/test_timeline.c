@@ -472,6 +472,36 @@ static void test_stopped_and_offline(void **state)
 	release(&w);
 }
 
+/* Born outside the recorder's filter: what it does is not told, and a lone sample proves nothing.
+ */
+static void test_born_unheard(void **state)
+{
+	struct dwell_thread *thread;
+	struct world w;
+
+	(void)state;
+	world_init(&w, false);
+	for (uint32_t i = 1; i <= 2; i++) {
+		dwell_threads_get(w.threads, i)->born_ns = T0 + 10;
+		feed(&w, DWELL_EVENT_FORK, 10, -1, i, EVENT(.u.fork.parent = 3));
+		feed(&w, DWELL_EVENT_STOPPED, 10, -1, i, EVENT(0));
+	}
+	sample(&w, 12, 0, 1);
+	sample(&w, 14, 1, 2);
+	feed(&w, DWELL_EVENT_EXIT, 20, 0, 1, EVENT(0)); /* before the next filter */
+	thread = dwell_threads_get(w.threads, 2);
+	thread->joined_ns = T0 + 30;
+	count(&w, 31, 2, 7);
+	sw(&w, 35, 1, 2, S, 0);
+	sw(&w, 40, 1, 0, R, 2);
+	sw(&w, 45, 1, 2, Z, 0);
+	finish(&w, 50);
+	expect(&w, 1, "Us10-20");
+	expect(&w, 2, "Us10-35 BS35-40 O40-45");
+	assert_int_equal(dwell_timeline_account(w.tl, 2)->switches_in, 1);
+	release(&w);
+}
+
 static void test_loss(void **state)
 {
 	struct world w;
@@ -759,6 +789,7 @@ int main(void)
 		cmocka_unit_test(test_roaming),
 		cmocka_unit_test(test_exit_without_last_switch),
 		cmocka_unit_test(test_stopped_and_offline),
+		cmocka_unit_test(test_born_unheard),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_loss_running),
 		cmocka_unit_test(test_loss_order),
