@@ -193,7 +193,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		.preempted = state & sw->preempted_mask,
 	};
 	int32_t pid = (int32_t)sample->pid;
-	bool former;
+	bool former, dies;
 	int rc = learn_tid(rec, sample->time_ns, prev_tid, sample->tid, pid);
 
 	if (rc)
@@ -203,8 +203,11 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
 	    c->next == record.other && c->current == record.other)
 		return 0; /* the other filtered event's copy */
-	if (c->chained)	  /* an exec whose COMM is still to come */
-		rc = side_exec_retid(rec, cpu, record.tid, sample->time_ns);
+	dies = record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE;
+	rc = exec_seen(rec, cpu, record.tid, dies ? DWELL_SIGHT_DIES : DWELL_SIGHT_RUNS,
+		       sample->time_ns);
+	if (!rc)
+		rc = exec_comes(rec, cpu, record.other, sample->time_ns);
 	if (!rc)
 		rc = check_breaks(rec, cpu, record.tid);
 	if (!rc)
@@ -241,7 +244,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = sample_stack(rec, sample, pid, DWELL_CALLCHAIN_ALL, &record.stack);
 	if (!rc)
 		rc = trace_writer_put(rec->writer, cpu, &record);
-	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
+	if (!former && dies) {
 		pid = tids_slot(&rec->tids, record.tid)->pid;
 		if (tids_end(&rec->tids, record.tid))
 			dwell_addrspaces_exit(rec->spaces, pid);
@@ -318,8 +321,12 @@ static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_pe
 	/* An exiting thread's sample has tid -1: its time is in its switches all the same. */
 	if (!sample->tid || sample->tid >= TID_ALIAS)
 		return 0;
-	if (!rec->config->all && !observed(rec, record.tid))
-		return 0;
+	/* Taken in the midst of a switch, it may still name who left. */
+	rc = sample->tid == rec->cpus[cpu].prev
+		     ? 0
+		     : exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, sample->time_ns);
+	if (rc || (!rec->config->all && !observed(rec, record.tid)))
+		return rc;
 	if (!tids_slot(&rec->tids, record.tid)->declared) {
 		if (rec->pid_namespace) /* not learnt yet under which tid switches name it */
 			return 0;
@@ -422,8 +429,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		c->current = record.tid;
 		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
-	} else if (!rec->facts.tracepoints && c->chained) {
-		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
+	} else if (!rec->facts.tracepoints) {
+		rc = exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, time_ns);
 		if (rc)
 			return rc;
 	}
