@@ -62,11 +62,17 @@ static int exec_exchange(struct recording *rec, uint32_t tid, uint32_t leader, u
 	return targets_uncovered(rec, leader);
 }
 
+/* What strangers do is hidden by the filter: who was seen last on a CPU may be gone. */
+static bool chain_holds(const struct recording *rec, uint32_t tid)
+{
+	return rec->config->all || tids_slot(&rec->tids, tid)->observed;
+}
+
 int exec_seen(struct recording *rec, uint32_t cpu, uint32_t tid, enum dwell_sight sight,
 	      uint64_t time_ns)
 {
 	const struct cpu_intake *c = &rec->cpus[cpu];
-	uint32_t current = c->chained ? c->current : 0;
+	uint32_t current = c->chained && chain_holds(rec, c->current) ? c->current : 0;
 	struct dwell_exec_thread running, named, leader;
 	bool leads;
 

@@ -10,10 +10,7 @@
 #include "record/recording.h"
 
 enum {
-	FLUSH_EVERY = 1024,  /* records, until the buffers are looked at */
-	BREAKS_MIN = 2,	     /* missed switch-ins that turn SWITCH records on, ... */
-	BREAKS_SHARE = 1000, /* ... if they are one in so many switches */
-	IDLE_EXITS_MIN = 2,  /* switches out of idle that show a CPU's tracepoints to be whole */
+	FLUSH_EVERY = 1024, /* records, until the buffers are looked at */
 	/* An event is committed some time after it was stamped; a block's promise leaves this much.
 	 */
 	SETTLE_NS = 20000000,
@@ -115,48 +112,6 @@ static bool observed(const struct recording *rec, uint32_t tid)
 	return tids_slot(&rec->tids, tid)->observed;
 }
 
-/* Was a switch-in missed without a loss? Whoever leaves a CPU must have come: as next of the switch
- * before, or, where a filter hides switches in between, at some time since it left last. */
-static bool switch_in_missed(const struct recording *rec, const struct cpu_intake *c, uint32_t prev)
-{
-	const struct tid_slot *slot = tids_slot(&rec->tids, prev);
-
-	if (rec->config->all)
-		return c->chained && c->current != prev;
-	return prev && slot->observed && slot->out_ns > rec->loss_ns;
-}
-
-/* Some tasks hide tracepoints while they are current (idle tasks of a CPU above all): where that
- * costs more than now and then a switch, SWITCH records are turned on. */
-static int check_breaks(struct recording *rec, uint32_t cpu, uint32_t prev)
-{
-	struct cpu_intake *c = &rec->cpus[cpu];
-	int rc;
-
-	c->switches++;
-	if (rec->events.cpus[cpu].records || rec->pid_namespace || !switch_in_missed(rec, c, prev))
-		return 0;
-	c->breaks++;
-	if (c->breaks < BREAKS_MIN || c->breaks * BREAKS_SHARE < c->switches)
-		return 0;
-	rc = events_add_records(&rec->events, cpu, &rec->err);
-	return rc ? rc
-		  : trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_BOTH,
-				     true);
-}
-
-/* A CPU that was too busy to be tested has SWITCH records until its idle task was seen to hide
- * nothing. */
-static int check_provisional(struct recording *rec, uint32_t cpu, uint32_t prev)
-{
-	if (!rec->events.cpus[cpu].provisional || prev ||
-	    ++rec->cpus[cpu].idle_exits < IDLE_EXITS_MIN)
-		return 0;
-	events_drop_records(&rec->events, cpu);
-	return trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_TRACEPOINT,
-				true);
-}
-
 /* An exiting thread's record of its switch-in has no tid: whoever leaves next is who came. */
 static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
 {
@@ -209,9 +164,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (!rc)
 		rc = exec_comes(rec, cpu, record.other, sample->time_ns);
 	if (!rc)
-		rc = check_breaks(rec, cpu, record.tid);
-	if (!rc)
-		rc = check_provisional(rec, cpu, record.tid);
+		rc = witness_check(rec, cpu, record.tid);
 	if (rc)
 		return rc;
 	if (c->nameless_in_ns) {

@@ -91,6 +91,9 @@ int intake_lost_last(struct recording *rec);
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		uint64_t time_ns);
 
+/* --- witness.c: prev left the CPU, as a tracepoint told. 0 or -errno. */
+int witness_check(struct recording *rec, uint32_t cpu, uint32_t prev);
+
 /* --- exec.c: exec by a thread other than the leader. If what is told proves one, it and the leader
  * exchange their tids, in the books and in the trace. 0 or -errno. */
 /* tid is seen on the CPU that it came to before. */
