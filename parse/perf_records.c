@@ -49,6 +49,9 @@ int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_
 	*ret_index = may_be_dead ? dwell_threads_find(source->threads, tid) : DWELL_THREAD_NONE;
 	if (*ret_index == DWELL_THREAD_NONE)
 		rc = dwell_threads_need(source->threads, pid, tid, ret_index);
+	else if (*ret_index != DWELL_THREAD_IDLE &&
+		 dwell_threads_get(source->threads, *ret_index)->pid < 0)
+		dwell_threads_get(source->threads, *ret_index)->pid = pid;
 	return rc ? rc : thread_named(source, *ret_index, target);
 }
 
