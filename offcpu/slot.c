@@ -288,8 +288,12 @@ void slot_appear(struct dwell_timeline *tl, uint32_t thread, const struct cpu *c
 {
 	struct slot *slot = slot_get(tl, thread);
 
-	if (!slot || slot->stopped || slot->state == SLOT_ENDED)
+	if (!slot || slot->stopped)
 		return;
+	if (slot->state == SLOT_ENDED) {
+		tl->stats.contradictions++;
+		return;
+	}
 	time_ns = slot_time(tl, slot, time_ns);
 	slot_settle_gaps(tl, slot);
 	if (slot->state != SLOT_UNKNOWN && slot->state != SLOT_FRESH)
@@ -449,6 +453,8 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 {
 	struct slot *slot = slot_get(tl, event->thread);
 
+	if (slot && slot->state == SLOT_ENDED)
+		tl->stats.contradictions++; /* the dead are not woken */
 	if (!slot || slot->stopped || slot->state == SLOT_ENDED || slot->roams)
 		return;
 	if (slot_waking_again(slot, event, time_ns)) {
@@ -518,6 +524,8 @@ void slot_comm(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 {
 	struct slot *slot = slot_get(tl, event->thread);
 
+	if (slot && slot->state == SLOT_ENDED && event->u.comm.exec)
+		tl->stats.contradictions++; /* it lives */
 	if (!slot || slot->state == SLOT_ENDED || slot->comm == event->u.comm.comm)
 		return;
 	slot->comm = event->u.comm.comm;

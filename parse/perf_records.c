@@ -49,6 +49,9 @@ int perf_thread(struct dwell_source *source, int32_t pid, int32_t tid, bool may_
 	*ret_index = may_be_dead ? dwell_threads_find(source->threads, tid) : DWELL_THREAD_NONE;
 	if (*ret_index == DWELL_THREAD_NONE)
 		rc = dwell_threads_need(source->threads, pid, tid, ret_index);
+	else if (*ret_index != DWELL_THREAD_IDLE &&
+		 dwell_threads_get(source->threads, *ret_index)->pid < 0)
+		dwell_threads_get(source->threads, *ret_index)->pid = pid;
 	return rc ? rc : thread_named(source, *ret_index, target);
 }
 
@@ -184,6 +187,10 @@ static int take_plain_sample(struct dwell_source *source, const struct dwell_per
 	uint32_t path;
 	int rc = perf_cpu_of(perf, event->cpu, &cpu);
 
+	/* Taken in the midst of a switch, it may still name who left. */
+	if (!rc && cpu->left != dwell_threads_find(source->threads, (int32_t)sample->tid))
+		rc = source_exec_seen(source, event->cpu, cpu->running, (int32_t)sample->tid,
+				      DWELL_SIGHT_RUNS);
 	if (!rc)
 		rc = sample_thread(source, cpu, sample, &event->thread);
 	if (!rc)
@@ -401,43 +408,32 @@ static int take_map(struct dwell_source *source, const struct dwell_perf_record 
 	return dwell_addrspaces_map(perf->spaces, &map);
 }
 
-/* exec by a thread that is not the leader: it goes on under the leader's tid. */
-static int exec_retid(struct dwell_source *source, int32_t pid, int32_t tid)
-{
-	struct perf_source *perf = source->format;
-	const struct dwell_thread *thread;
-	struct perf_cpu *cpu;
-	int rc = perf_cpu_of(perf, perf->event.cpu, &cpu);
-
-	if (rc || cpu->running == DWELL_THREAD_NONE || cpu->running == DWELL_THREAD_IDLE)
-		return rc;
-	thread = dwell_threads_get(source->threads, cpu->running);
-	if (thread->pid != pid || thread->tid == tid)
-		return 0;
-	return dwell_threads_retid(source->threads, cpu->running, tid);
-}
-
 static int take_comm(struct dwell_source *source, const struct dwell_perf_record *record)
 {
 	struct perf_source *perf = source->format;
-	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC && record->timed;
 	const char *name = (const char *)record->payload + 8;
+	struct perf_cpu *cpu;
 	char comm[32];
 	int32_t ids[2];
 	uint32_t id;
-	int rc = 0;
+	int rc = perf_cpu_of(perf, perf->event.cpu, &cpu);
 
 	memcpy(ids, record->payload, sizeof(ids));
-	if (exec && record->timed) {
-		rc = exec_retid(source, ids[0], ids[1]);
-		if (!rc)
-			rc = dwell_addrspaces_exec(perf->spaces, ids[0]);
-	}
+	if (!rc && exec)
+		rc = source_exec_seen(source, perf->event.cpu, cpu->running, ids[1],
+				      DWELL_SIGHT_EXECS);
+	if (!rc && exec)
+		rc = dwell_addrspaces_exec(perf->spaces, ids[0]);
 	dwell_printable(comm, sizeof(comm), name);
 	if (!rc)
 		rc = dwell_strings_add(source->strings, comm, strlen(comm), &id);
 	if (!rc)
 		rc = perf_thread(source, ids[0], ids[1], record->timed, true, &perf->event.thread);
+	if (!rc && exec)
+		rc = source_exec_life(source, record->time_ns, &perf->event.thread);
+	if (!rc)
+		rc = thread_named(source, perf->event.thread, true);
 	if (rc || perf->event.thread == DWELL_THREAD_IDLE)
 		return rc ? rc : 1;
 	dwell_threads_get(source->threads, perf->event.thread)->comm = id;
@@ -500,12 +496,16 @@ static int take_exit(struct dwell_source *source, const struct dwell_perf_record
 {
 	struct perf_source *perf = source->format;
 	struct task_fields task;
+	int rc;
 
 	memcpy(&task, record->payload, sizeof(task));
 	if (task.tid <= 0 || !record->timed)
 		return 1;
 	perf->event.kind = DWELL_EVENT_EXIT;
-	return perf_thread(source, task.pid, task.tid, true, true, &perf->event.thread);
+	rc = perf_thread(source, task.pid, task.tid, true, true, &perf->event.thread);
+	if (!rc)
+		dwell_threads_get(source->threads, perf->event.thread)->exiting = true;
+	return rc;
 }
 
 static int take_switch_record(struct dwell_source *source, const struct dwell_perf_record *record,
@@ -538,6 +538,7 @@ static int take_switch_record(struct dwell_source *source, const struct dwell_pe
 			return event->thread == DWELL_THREAD_NONE ? 1 : 0;
 		}
 		rc = perf_thread(source, (int32_t)trailer->pid, tid, true, true, &event->thread);
+		source_switched(source, DWELL_THREAD_NONE, event->thread, event->cpu);
 		cpu->running = event->thread;
 		cpu->left = DWELL_THREAD_NONE;
 		return rc;
@@ -551,7 +552,14 @@ static int take_switch_record(struct dwell_source *source, const struct dwell_pe
 		event->thread = cpu->left != DWELL_THREAD_NONE ? cpu->left : cpu->running;
 		return event->thread == DWELL_THREAD_NONE ? 1 : 0;
 	}
-	return perf_thread_leaving(source, cpu, (int32_t)trailer->pid, tid, true, &event->thread);
+	if (cpu->left == DWELL_THREAD_NONE) /* no tracepoint told of it before */
+		rc = source_exec_seen(source, event->cpu, cpu->running, tid, DWELL_SIGHT_RUNS);
+	if (!rc)
+		rc = perf_thread_leaving(source, cpu, (int32_t)trailer->pid, tid, true,
+					 &event->thread);
+	if (!rc && cpu->left == DWELL_THREAD_NONE)
+		source_switched(source, event->thread, DWELL_THREAD_NONE, event->cpu);
+	return rc;
 }
 
 static int take_lost(struct dwell_source *source, const struct dwell_perf_record *record)

@@ -42,13 +42,20 @@ int perf_sched_switch(struct dwell_source *source, const struct dwell_perf_recor
 	uint64_t state = (uint64_t)number(&sw->prev_state, sample);
 	int32_t prev = tid_of(number(&sw->prev_pid, sample));
 	int32_t next = tid_of(number(&sw->next_pid, sample));
-	struct dwell_thread *thread;
+	enum dwell_task_state prev_state = dwell_sched_switch_state(sw, state);
+	bool dies = prev_state == DWELL_TASK_DEAD || prev_state == DWELL_TASK_ZOMBIE;
 	struct perf_cpu *cpu;
 	int rc = perf_cpu_of(perf, event->cpu, &cpu);
 
 	if (!rc)
+		rc = source_exec_seen(source, event->cpu, cpu->running, prev,
+				      dies ? DWELL_SIGHT_DIES : DWELL_SIGHT_RUNS);
+	if (!rc)
 		rc = perf_thread_leaving(source, cpu, (int32_t)sample->pid, prev, false,
 					 &event->thread);
+	if (!rc) /* who comes was known to run nowhere */
+		rc = source_exec_seen(source, event->cpu, DWELL_THREAD_NONE, next,
+				      DWELL_SIGHT_RUNS);
 	if (!rc)
 		rc = perf_thread(source, -1, next, false, false, &event->u.sw.next);
 	if (!rc)
@@ -60,14 +67,13 @@ int perf_sched_switch(struct dwell_source *source, const struct dwell_perf_recor
 	if (rc)
 		return rc;
 	event->kind = DWELL_EVENT_SWITCH;
-	event->u.sw.prev_state = dwell_sched_switch_state(sw, state);
+	event->u.sw.prev_state = (uint8_t)prev_state;
 	event->u.sw.preempted = state & sw->preempted_mask;
 	cpu->left = event->thread;
 	cpu->running = event->u.sw.next;
-	thread = dwell_threads_get(source->threads, event->thread);
-	if (event->thread != DWELL_THREAD_IDLE && (event->u.sw.prev_state == DWELL_TASK_DEAD ||
-						   event->u.sw.prev_state == DWELL_TASK_ZOMBIE))
-		thread->died_ns = event->time_ns;
+	source_switched(source, event->thread, event->u.sw.next, event->cpu);
+	if (event->thread != DWELL_THREAD_IDLE && dies)
+		dwell_threads_get(source->threads, event->thread)->died_ns = event->time_ns;
 	return 0;
 }
 

@@ -88,6 +88,14 @@ static int thread_leaving(struct taking *t, const struct script_cpu *cpu, int32_
 		       : 0;
 }
 
+/* The line's tid on its CPU, or who comes (cpu NULL): see source_exec_seen(). */
+static int exec_seen(const struct taking *t, const struct script_cpu *cpu, int32_t tid,
+		     enum dwell_sight sight)
+{
+	return source_exec_seen(t->source, t->cpu, cpu ? cpu->running : DWELL_THREAD_NONE, tid,
+				sight);
+}
+
 /* ":123" is what perf prints for a name that it does not know. */
 static bool is_no_comm(const struct taking *t, uint32_t comm)
 {
@@ -141,13 +149,19 @@ static int take_sample(struct taking *t)
 	const struct script_record *r = t->record;
 	struct dwell_event *event;
 	uint32_t thread, entry;
+	struct script_cpu *cpu;
 	int rc;
 
 	if (r->has_period && r->period > SOURCE_WEIGHT_MAX) {
 		t->source->info.unknown_lines++;
 		return 0;
 	}
-	rc = entry_need(t, &entry);
+	cpu = cpu_need(t, &rc);
+	if (!rc)
+		rc = entry_need(t, &entry);
+	/* Taken in the midst of a switch, it may still name who left. */
+	if (!rc && cpu && cpu->left != dwell_threads_find(t->source->threads, r->tid))
+		rc = exec_seen(t, cpu, r->tid, DWELL_SIGHT_RUNS);
 	if (!rc)
 		rc = thread_need(t, r->pid, r->tid, true, true, &thread);
 	if (rc)
@@ -167,17 +181,23 @@ static int take_switch(struct taking *t)
 	struct dwell_event *event;
 	uint32_t prev, next, entry;
 	struct script_cpu *cpu;
+	bool dies = r->state == DWELL_TASK_DEAD || r->state == DWELL_TASK_ZOMBIE;
 	int rc = entry_need(t, &entry);
 
 	if (!rc)
 		cpu = cpu_need(t, &rc);
 	if (!rc)
+		rc = exec_seen(t, cpu, r->prev_tid, dies ? DWELL_SIGHT_DIES : DWELL_SIGHT_RUNS);
+	if (!rc)
 		rc = thread_leaving(t, cpu, r->tid == r->prev_tid ? r->pid : DWELL_SCRIPT_NO_ID,
 				    r->prev_tid, false, &prev);
+	if (!rc) /* who comes was known to run nowhere */
+		rc = exec_seen(t, NULL, r->other_tid, DWELL_SIGHT_RUNS);
 	if (!rc)
 		rc = thread_need(t, DWELL_SCRIPT_NO_ID, r->other_tid, false, false, &next);
 	if (rc)
 		return rc;
+	source_switched(t->source, prev, next, t->cpu);
 	if (cpu) {
 		cpu->left = prev;
 		cpu->running = next;
@@ -190,8 +210,7 @@ static int take_switch(struct taking *t)
 	event->u.sw.next = next;
 	event->u.sw.prev_state = r->state;
 	event->u.sw.preempted = r->preempted;
-	if (prev != DWELL_THREAD_IDLE &&
-	    (r->state == DWELL_TASK_DEAD || r->state == DWELL_TASK_ZOMBIE))
+	if (prev != DWELL_THREAD_IDLE && dies)
 		dwell_threads_get(t->source->threads, prev)->died_ns = t->time_ns;
 	if (!t->source->info.has_switches && !t->source->info.no_switches_reason)
 		t->source->info.switches_unused++;
@@ -235,6 +254,8 @@ static int take_in_out(struct taking *t)
 	int rc;
 
 	cpu = cpu_need(t, &rc);
+	if (!rc && out && cpu && cpu->left == DWELL_THREAD_NONE)
+		rc = exec_seen(t, cpu, r->tid, DWELL_SIGHT_RUNS);
 	if (!rc && out)
 		rc = thread_leaving(t, cpu, r->pid, r->tid, true, &thread);
 	else if (!rc)
@@ -243,6 +264,10 @@ static int take_in_out(struct taking *t)
 		rc = thread_need(t, r->other_pid, r->other_tid, true, false, &other);
 	if (rc)
 		return rc;
+	if (!out)
+		source_switched(t->source, DWELL_THREAD_NONE, thread, t->cpu);
+	else if (cpu && cpu->left == DWELL_THREAD_NONE)
+		source_switched(t->source, thread, DWELL_THREAD_NONE, t->cpu);
 	if (cpu && !out) {
 		cpu->running = thread;
 		cpu->left = DWELL_THREAD_NONE;
@@ -301,18 +326,25 @@ static int take_comm(struct taking *t)
 {
 	const struct script_record *r = t->record;
 	uint32_t comm = script_map_string(map_of(t), r->other_comm), index;
+	bool timed = r->has_time && r->time_ns;
 	struct dwell_event *event;
+	struct script_cpu *cpu;
 	int rc;
 
 	if (r->other_tid <= 0)
 		return 0;
-	rc = r->has_time && r->time_ns
-		     ? thread_need(t, r->other_pid, r->other_tid, true, false, &index)
-		     : thread_listed(t, r->other_pid, r->other_tid, &index);
+	cpu = cpu_need(t, &rc);
+	if (!rc && timed && r->exec)
+		rc = exec_seen(t, cpu, r->other_tid, DWELL_SIGHT_EXECS);
+	if (!rc)
+		rc = timed ? thread_need(t, r->other_pid, r->other_tid, true, false, &index)
+			   : thread_listed(t, r->other_pid, r->other_tid, &index);
+	if (!rc && timed && r->exec)
+		rc = source_exec_life(t->source, t->time_ns, &index);
 	if (rc)
 		return rc;
 	dwell_threads_get(t->source->threads, index)->comm = comm;
-	if (!r->has_time || !r->time_ns)
+	if (!timed)
 		return 0;
 	event = event_push(t, DWELL_EVENT_COMM, index);
 	event->u.comm.comm = comm;
@@ -324,8 +356,10 @@ static int take_exit(struct taking *t)
 {
 	uint32_t index = dwell_threads_find(t->source->threads, t->record->other_tid);
 
-	if (index != DWELL_THREAD_NONE && index != DWELL_THREAD_IDLE)
-		event_push(t, DWELL_EVENT_EXIT, index);
+	if (index == DWELL_THREAD_NONE || index == DWELL_THREAD_IDLE)
+		return 0;
+	event_push(t, DWELL_EVENT_EXIT, index);
+	dwell_threads_get(t->source->threads, index)->exiting = true;
 	return 0;
 }
 
@@ -338,6 +372,8 @@ static int take_lost(struct taking *t)
 	cpu = cpu_need(t, &rc);
 	if (rc)
 		return rc;
+	if (cpu)
+		cpu->running = cpu->left = DWELL_THREAD_NONE;
 	event = event_push(t, DWELL_EVENT_GAP, DWELL_THREAD_NONE);
 	event->u.gap.from_ns = cpu && cpu->seen ? cpu->last_ns : t->source->info.start_ns;
 	event->u.gap.lost = t->record->period;

@@ -240,18 +240,6 @@ int source_fact_set_u64(struct dwell_source *source, const char *key, uint64_t v
 	return source_fact_set_text(source, key, text);
 }
 
-uint32_t source_leaving(const struct dwell_source *source, uint32_t left, uint32_t running,
-			int64_t tid)
-{
-	const uint32_t known[] = { left, running };
-
-	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i] != DWELL_THREAD_NONE &&
-		    dwell_threads_get(source->threads, known[i])->tid == tid)
-			return known[i];
-	return DWELL_THREAD_NONE;
-}
-
 const char *dwell_source_fact(const struct dwell_source *source, const char *key)
 {
 	for (uint32_t i = 0; i < source->facts.count; i++)

@@ -5,6 +5,7 @@
 #define DWELL_PARSE_SOURCE_IMPL_H
 
 #include "lib/array.h"
+#include "lib/exec.h"
 #include "parse/source.h"
 
 struct source_fact {
@@ -48,6 +49,19 @@ uint64_t source_fact_u64(const struct dwell_source *source, const char *key);
  * DWELL_THREAD_NONE: then the thread table tells. */
 uint32_t source_leaving(const struct dwell_source *source, uint32_t left, uint32_t running,
 			int64_t tid);
+
+/* next comes to cpu, prev leaves it; either may be DWELL_THREAD_NONE. */
+void source_switched(const struct dwell_source *source, uint32_t prev, uint32_t next, uint32_t cpu);
+
+/* A tid is seen on cpu, where running runs as far as the switches tell (or DWELL_THREAD_NONE): if
+ * that proves an exec by a thread that is not its process's leader, it and the leader exchange
+ * their tids in the thread table (lib/exec.h). 0 or -ENOMEM. */
+int source_exec_seen(const struct dwell_source *source, uint32_t cpu, uint32_t running, int64_t tid,
+		     enum dwell_sight sight);
+
+/* The thread *index execs at time_ns, though its life has ended: another has begun, whose first
+ * part is not known. *index becomes that. 0 or -ENOMEM. */
+int source_exec_life(const struct dwell_source *source, uint64_t time_ns, uint32_t *index);
 
 /* A source without input, for a format (or a test) to fill. NULL when out of memory. */
 struct dwell_source *source_new(void);

@@ -96,11 +96,19 @@ int dwell_threads_need(struct dwell_threads *threads, int32_t pid, int32_t tid, 
 {
 	uint32_t index = dwell_threads_find(threads, tid);
 	struct dwell_thread *thread;
+	uint64_t died_ns;
+	int rc;
 
-	if (index == DWELL_THREAD_NONE ||
-	    (index != DWELL_THREAD_IDLE && dwell_threads_get(threads, index)->died_ns))
+	if (index == DWELL_THREAD_NONE)
 		return dwell_threads_add(threads, pid, tid, 0, ret_index);
 	thread = dwell_threads_get(threads, index);
+	died_ns = index == DWELL_THREAD_IDLE ? 0 : thread->died_ns;
+	if (died_ns) {
+		rc = dwell_threads_add(threads, pid, tid, 0, ret_index);
+		if (!rc)
+			dwell_threads_get(threads, *ret_index)->joined_ns = died_ns;
+		return rc;
+	}
 	if (thread->pid < 0)
 		thread->pid = pid;
 	*ret_index = index;
@@ -132,18 +140,29 @@ int dwell_threads_add(struct dwell_threads *threads, int32_t pid, int32_t tid, u
 
 int dwell_threads_retid(struct dwell_threads *threads, uint32_t index, int32_t tid)
 {
-	struct dwell_thread *thread;
+	struct dwell_thread *thread, *leader;
+	uint32_t former;
 	int rc;
 
 	if (index == DWELL_THREAD_IDLE || index >= threads->count || tid == 0)
 		return -EINVAL;
+	former = dwell_idmap_find(&threads->latest, (uint32_t)tid);
 	rc = dwell_idmap_set(&threads->latest, (uint32_t)tid, index);
 	if (rc)
 		return rc;
 	thread = dwell_threads_get(threads, index);
-	if (thread->tid != tid &&
-	    dwell_idmap_find(&threads->latest, (uint32_t)thread->tid) == index)
-		dwell_idmap_remove(&threads->latest, (uint32_t)thread->tid);
+	if (thread->tid == tid)
+		return 0;
+	if (dwell_idmap_find(&threads->latest, (uint32_t)thread->tid) == index) {
+		leader = former ? dwell_threads_get(threads, former) : NULL;
+		if (leader && leader->tid == leader->pid && leader->pid == thread->pid &&
+		    !leader->died_ns) {
+			leader->last_tid = thread->tid;
+			rc = dwell_idmap_set(&threads->latest, (uint32_t)thread->tid, former);
+		} else {
+			dwell_idmap_remove(&threads->latest, (uint32_t)thread->tid);
+		}
+	}
 	thread->tid = tid;
-	return 0;
+	return rc;
 }

@@ -10,7 +10,8 @@
 #include "parse/event.h"
 
 struct dwell_thread {
-	int32_t pid, tid;	/* in the recorder's root pid namespace, as tracepoints say */
+	int32_t pid, tid; /* in the recorder's root pid namespace, as tracepoints say */
+	int32_t last_tid; /* its tid at its end: a leader's, exchanged by an exec; 0 = still tid */
 	int32_t ns_pid, ns_tid; /* in the thread's own pid namespace; 0 = not known */
 	uint32_t incarnation;	/* 1 for the first life of a tid seen in the trace */
 	uint32_t parent;	/* thread index or DWELL_THREAD_NONE */
@@ -19,13 +20,17 @@ struct dwell_thread {
 	uint32_t uid;		/* UINT32_MAX = not known */
 	uint64_t born_ns;	/* time of its FORK or wakeup_new; 0 = before the recording */
 	uint64_t died_ns;	/* time of its last switch-out (X or Z); 0 = not seen to end */
-	uint64_t joined_ns;	/* became a target, or one again, then; 0 = at its birth, or the
-				 * recording's */
-	bool observed;		/* a target: its time is accounted for. Others only wake targets */
-	bool kernel;		/* a kernel thread */
-	bool recorder;		/* a thread of dwell record itself */
-	bool stopped;		/* STOPPED came, and it did not join since */
-	bool roams; /* may run on CPUs that are not recorded: off ours, nothing is known of it */
+	/* Observed from then on: it became a target, or one again, or its beginning was not told
+	 * and the life before it ended then. 0 = from its birth or the recording's begin. */
+	uint64_t joined_ns;
+	bool observed; /* a target: its time is accounted for. Others only wake targets */
+	bool kernel;   /* a kernel thread */
+	bool exiting;  /* PERF_RECORD_EXIT was seen */
+	bool recorder; /* a thread of dwell record itself */
+	bool stopped;  /* STOPPED came, and it did not join since */
+	bool roams;    /* may run on CPUs that are not recorded: off ours, nothing is known of it */
+	uint32_t cpu;  /* + 1 that it runs on, as far as switches tell (source_switched()); 0 = none
+			*/
 };
 
 struct dwell_threads; /* opaque */
@@ -52,7 +57,9 @@ int dwell_threads_need(struct dwell_threads *threads, int32_t pid, int32_t tid,
 int dwell_threads_add(struct dwell_threads *threads, int32_t pid, int32_t tid, uint64_t born_ns,
 		      uint32_t *ret_index);
 
-/* exec by a non-leader thread: the thread `index` goes on under the tid `tid` (its leader's). */
+/* exec by a non-leader thread: the thread `index` goes on under the tid `tid` (its leader's), and
+ * the leader, unless it has died, under that of the thread (last_tid): the kernel exchanges both.
+ */
 int dwell_threads_retid(struct dwell_threads *threads, uint32_t index, int32_t tid);
 
 #endif

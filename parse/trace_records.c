@@ -233,6 +233,8 @@ static int record_comm(struct dwell_source *source, struct trace_stream *s, unsi
 	uint32_t comm = string_of(trace, dwell_cursor_varint(&s->cursor));
 	int rc = s->cursor.bad ? -EBADMSG : thread_need(source, -1, tid, true, &event->thread);
 
+	if (!rc && flags & DWELL_COMM_EXEC)
+		rc = source_exec_life(source, event->time_ns, &event->thread);
 	if (rc)
 		return rc;
 	event->kind = DWELL_EVENT_COMM;
@@ -350,10 +352,15 @@ static int record_fields(struct dwell_source *source, struct trace_stream *s,
 		return record_fork(source, s, flags, event);
 	case DWELL_REC_COMM:
 		return record_comm(source, s, flags, event);
-	case DWELL_REC_EXIT:
+	case DWELL_REC_EXIT: {
+		int rc = thread_need(source, -1, dwell_cursor_varint(&s->cursor), true,
+				     &event->thread);
+
 		event->kind = DWELL_EVENT_EXIT;
-		return thread_need(source, -1, dwell_cursor_varint(&s->cursor), true,
-				   &event->thread);
+		if (!rc)
+			dwell_threads_get(source->threads, event->thread)->exiting = true;
+		return rc;
+	}
 	case DWELL_REC_STATE:
 		return record_state(source, s, flags, event);
 	case DWELL_REC_COUNT: {

@@ -10,10 +10,7 @@
 #include "record/recording.h"
 
 enum {
-	FLUSH_EVERY = 1024,  /* records, until the buffers are looked at */
-	BREAKS_MIN = 2,	     /* missed switch-ins that turn SWITCH records on, ... */
-	BREAKS_SHARE = 1000, /* ... if they are one in so many switches */
-	IDLE_EXITS_MIN = 2,  /* switches out of idle that show a CPU's tracepoints to be whole */
+	FLUSH_EVERY = 1024, /* records, until the buffers are looked at */
 	/* An event is committed some time after it was stamped; a block's promise leaves this much.
 	 */
 	SETTLE_NS = 20000000,
@@ -115,48 +112,6 @@ static bool observed(const struct recording *rec, uint32_t tid)
 	return tids_slot(&rec->tids, tid)->observed;
 }
 
-/* Was a switch-in missed without a loss? Whoever leaves a CPU must have come: as next of the switch
- * before, or, where a filter hides switches in between, at some time since it left last. */
-static bool switch_in_missed(const struct recording *rec, const struct cpu_intake *c, uint32_t prev)
-{
-	const struct tid_slot *slot = tids_slot(&rec->tids, prev);
-
-	if (rec->config->all)
-		return c->chained && c->current != prev;
-	return prev && slot->observed && slot->out_ns > rec->loss_ns;
-}
-
-/* Some tasks hide tracepoints while they are current (idle tasks of a CPU above all): where that
- * costs more than now and then a switch, SWITCH records are turned on. */
-static int check_breaks(struct recording *rec, uint32_t cpu, uint32_t prev)
-{
-	struct cpu_intake *c = &rec->cpus[cpu];
-	int rc;
-
-	c->switches++;
-	if (rec->events.cpus[cpu].records || rec->pid_namespace || !switch_in_missed(rec, c, prev))
-		return 0;
-	c->breaks++;
-	if (c->breaks < BREAKS_MIN || c->breaks * BREAKS_SHARE < c->switches)
-		return 0;
-	rc = events_add_records(&rec->events, cpu, &rec->err);
-	return rc ? rc
-		  : trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_BOTH,
-				     true);
-}
-
-/* A CPU that was too busy to be tested has SWITCH records until its idle task was seen to hide
- * nothing. */
-static int check_provisional(struct recording *rec, uint32_t cpu, uint32_t prev)
-{
-	if (!rec->events.cpus[cpu].provisional || prev ||
-	    ++rec->cpus[cpu].idle_exits < IDLE_EXITS_MIN)
-		return 0;
-	events_drop_records(&rec->events, cpu);
-	return trace_writer_cpu(rec->writer, recording_now_ns(rec), cpu, DWELL_WITNESS_TRACEPOINT,
-				true);
-}
-
 /* An exiting thread's record of its switch-in has no tid: whoever leaves next is who came. */
 static int put_nameless_in(struct recording *rec, uint32_t cpu, uint32_t tid)
 {
@@ -193,7 +148,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		.preempted = state & sw->preempted_mask,
 	};
 	int32_t pid = (int32_t)sample->pid;
-	bool former;
+	bool former, dies;
 	int rc = learn_tid(rec, sample->time_ns, prev_tid, sample->tid, pid);
 
 	if (rc)
@@ -203,12 +158,13 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 	if (sample->time_ns < rec->overlap_until_ns && c->prev == record.tid &&
 	    c->next == record.other && c->current == record.other)
 		return 0; /* the other filtered event's copy */
-	if (c->chained)	  /* an exec whose COMM is still to come */
-		rc = side_exec_retid(rec, cpu, record.tid, sample->time_ns);
+	dies = record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE;
+	rc = exec_seen(rec, cpu, record.tid, dies ? DWELL_SIGHT_DIES : DWELL_SIGHT_RUNS,
+		       sample->time_ns);
 	if (!rc)
-		rc = check_breaks(rec, cpu, record.tid);
+		rc = exec_comes(rec, cpu, record.other, sample->time_ns);
 	if (!rc)
-		rc = check_provisional(rec, cpu, record.tid);
+		rc = witness_check(rec, cpu, record.tid);
 	if (rc)
 		return rc;
 	if (c->nameless_in_ns) {
@@ -241,7 +197,7 @@ static int take_switch(struct recording *rec, uint32_t cpu, const struct dwell_p
 		rc = sample_stack(rec, sample, pid, DWELL_CALLCHAIN_ALL, &record.stack);
 	if (!rc)
 		rc = trace_writer_put(rec->writer, cpu, &record);
-	if (!former && (record.state == DWELL_TASK_DEAD || record.state == DWELL_TASK_ZOMBIE)) {
+	if (!former && dies) {
 		pid = tids_slot(&rec->tids, record.tid)->pid;
 		if (tids_end(&rec->tids, record.tid))
 			dwell_addrspaces_exit(rec->spaces, pid);
@@ -322,8 +278,12 @@ static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_pe
 	/* An exiting thread's sample has tid -1: its time is in its switches all the same. */
 	if (!sample->tid || sample->tid >= TID_ALIAS)
 		return 0;
-	if (!rec->config->all && !observed(rec, record.tid))
-		return 0;
+	/* Taken in the midst of a switch, it may still name who left. */
+	rc = sample->tid == rec->cpus[cpu].prev
+		     ? 0
+		     : exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, sample->time_ns);
+	if (rc || (!rec->config->all && !observed(rec, record.tid)))
+		return rc;
 	if (!tids_slot(&rec->tids, record.tid)->declared) {
 		if (rec->pid_namespace) /* not learnt yet under which tid switches name it */
 			return 0;
@@ -445,8 +405,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		c->current = record.tid;
 		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
-	} else if (!rec->facts.tracepoints && c->chained) {
-		rc = side_exec_retid(rec, cpu, record.tid, time_ns);
+	} else if (!rec->facts.tracepoints) {
+		rc = exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, time_ns);
 		if (rc)
 			return rc;
 	}

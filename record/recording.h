@@ -4,6 +4,7 @@
 #ifndef DWELL_RECORD_RECORDING_H
 #define DWELL_RECORD_RECORDING_H
 
+#include "lib/exec.h"
 #include "lib/idmap.h"
 #include "parse/elf/addrspace.h"
 #include "record/chains.h"
@@ -121,9 +122,18 @@ int loss_reread(struct recording *rec);
 int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		uint64_t time_ns);
 
-/* exec by a thread other than the leader goes on under the leader's tid: if a target of process pid
- * was running on this CPU until now under another tid, it is the leader from now on. */
-int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns);
+/* --- witness.c: prev left the CPU, as a tracepoint told. 0 or -errno. */
+int witness_check(struct recording *rec, uint32_t cpu, uint32_t prev);
+
+/* --- exec.c: exec by a thread other than the leader. If what is told proves one, it and the leader
+ * exchange their tids, in the books and in the trace. 0 or -errno. */
+/* tid is seen on the CPU that it came to before. */
+int exec_seen(struct recording *rec, uint32_t cpu, uint32_t tid, enum dwell_sight sight,
+	      uint64_t time_ns);
+/* tid comes to the CPU. */
+int exec_comes(struct recording *rec, uint32_t cpu, uint32_t tid, uint64_t time_ns);
+/* Process pid execs. */
+int exec_comm(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns);
 
 /* --- targets.c */
 /* Makes the threads asked for targets, reads their mappings, and puts them into the trace. May be

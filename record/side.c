@@ -64,30 +64,6 @@ static int take_mmap2(struct recording *rec, const struct perf_event_header *rec
 	return dwell_addrspaces_map(rec->spaces, &map);
 }
 
-int side_exec_retid(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns)
-{
-	uint32_t old = rec->cpus[cpu].current;
-	struct tid_slot *slot = tids_slot(&rec->tids, pid);
-	struct tid_slot was = *tids_slot(&rec->tids, old);
-	int rc;
-
-	if (rec->pid_namespace || !old || old == pid || !was.alive || !was.observed ||
-	    was.pid != (int32_t)pid || !was.declared)
-		return 0;
-	if (slot->alive && !slot->exiting)
-		return 0; /* the leader still is: old's switch-out was missed */
-	tids_end(&rec->tids, old);
-	rc = tids_begin(&rec->tids, pid, (int32_t)pid, was.observed);
-	if (rc)
-		return rc;
-	slot = tids_slot(&rec->tids, pid);
-	slot->declared = true;
-	slot->comm = was.comm;
-	rec->cpus[cpu].current = pid;
-	rec->cpus[cpu].births = slot->births;
-	return trace_writer_retid(rec->writer, time_ns, (int32_t)old, (int32_t)pid);
-}
-
 static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		     uint64_t time_ns)
 {
@@ -102,7 +78,7 @@ static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_even
 	if (exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
 		rc = dwell_addrspaces_exec(rec->spaces, (int32_t)body->pid);
 	if (!rc && exec)
-		rc = side_exec_retid(rec, cpu, body->pid, time_ns);
+		rc = exec_comm(rec, cpu, body->pid, time_ns);
 	if (rc)
 		return rc;
 	slot = tids_slot(&rec->tids, body->tid);

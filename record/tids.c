@@ -114,3 +114,46 @@ bool tids_end(struct tids *tids, uint32_t tid)
 	slot->alive = slot->declared = slot->observed = false;
 	return leader && leader->threads && --leader->threads == 0;
 }
+
+static int observed_add(struct tids *tids, uint32_t tid)
+{
+	if (!tids_slot(tids, tid)->observed)
+		return 0;
+	if (dwell_array_grow(&tids->observed))
+		return -ENOMEM;
+	tids->observed.data[tids->observed.count++] = tid; /* doubles are dropped later */
+	return 0;
+}
+
+int tids_exchange(struct tids *tids, uint32_t a, uint32_t b)
+{
+	struct tid_slot *x = tids_slot(tids, a), *y = tids_slot(tids, b), was = *x;
+	int rc;
+
+	*x = *y;
+	x->threads = was.threads;
+	x->births = was.births;
+	was.threads = y->threads;
+	was.births = y->births;
+	*y = was;
+	rc = observed_add(tids, a);
+	return rc ? rc : observed_add(tids, b);
+}
+
+uint32_t tids_survivor(const struct tids *tids, int32_t pid)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < tids->observed.count; i++) {
+		uint32_t tid = tids->observed.data[i];
+		const struct tid_slot *slot = tids_slot(tids, tid);
+
+		if (slot->pid != pid || tid == (uint32_t)pid || tid == found || !slot->alive ||
+		    !slot->observed || slot->exiting)
+			continue;
+		if (found)
+			return 0;
+		found = tid;
+	}
+	return found;
+}

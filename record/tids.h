@@ -53,6 +53,12 @@ void tids_learn(struct tids *tids, uint32_t tid, int32_t pid);
 /* The life ends. True when it was the last thread of its process. */
 bool tids_end(struct tids *tids, uint32_t tid);
 
+/* The lives of two tids go on under each other's, as far as they are alive. 0 or -ENOMEM. */
+int tids_exchange(struct tids *tids, uint32_t a, uint32_t b);
+/* The one thread of process pid that is observed, alive and not exiting, the leader aside; 0 when
+ * there is none, or not one alone. */
+uint32_t tids_survivor(const struct tids *tids, int32_t pid);
+
 /* The tids observed and alive, sorted; valid until the next begin. */
 const uint32_t *tids_sorted(struct tids *tids, uint32_t *ret_count);
 

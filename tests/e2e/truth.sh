@@ -24,3 +24,9 @@ for command in sleep mutex condvar pipe 'pipe 20000 0' 'pipe 20000 1' epoll io f
 	fi
 	verified "$command" "$work/data" "$TRUTH"
 done
+
+# Execs by other threads again, of all threads: none of a hundred is short of its time.
+rm -f "$TRUTH"
+dwell record -q -a -o "$work/data" -- "$WORKLOADS"/threadexec
+verified 'threadexec, of all threads' "$work/data" "$TRUTH"
+claim 'a hundred execs told of themselves' [ "$(grep -c after-exec "$TRUTH")" = 100 ]

@@ -202,6 +202,18 @@ static inline void record_add(struct perf_bytes *b, uint64_t time_ns, uint32_t c
 	perf_end(b, at);
 }
 
+static inline void exec_add(struct perf_bytes *b, uint32_t cpu, uint32_t tid, const char *comm,
+			    uint64_t time_ns)
+{
+	uint32_t at = perf_begin(b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+
+	perf_u32(b, tid / 10 * 10);
+	perf_u32(b, tid);
+	perf_name(b, comm);
+	trailer_add(b, tid, time_ns, cpu, ID_SWITCH);
+	perf_end(b, at);
+}
+
 static inline void comm_add(struct perf_bytes *b, uint32_t tid, const char *comm, uint64_t time_ns)
 {
 	uint32_t at = perf_begin(b, PERF_RECORD_COMM, 0);

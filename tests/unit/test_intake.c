@@ -363,6 +363,107 @@ static void a_cpu_seen_whole_needs_no_records(void **state)
 	assert_false(r->rec.events.cpus[0].provisional);
 }
 
+/* The old leader's last switch names the tid of the thread that execs: before COMM tells of it. */
+static void a_leaders_last_switch_under_the_execers_tid(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	switches(r, 1, 1000, IDLE, R, A);
+	switches(r, 0, 1010, IDLE, R, A1);
+	exits(r, 1, 1050, A);
+	switches(r, 1, 1100, A1, X, IDLE);
+	execs(r, 0, 1200, A, "new");
+	switches(r, 0, 1300, A, S, IDLE);
+	switches(r, 0, 1400, IDLE, R, A);
+	pass(r);
+	assert_true(tids_slot(&r->rec.tids, A)->alive && tids_slot(&r->rec.tids, A)->observed);
+	assert_false(tids_slot(&r->rec.tids, A1)->alive);
+	assert_int_equal(r->rec.tids.observed_alive, 1);
+	assert_trace(r, "1000 1 switch 0.1 R >4000010.1\n"
+			"1010 0 switch 0.1 R >4000011.1\n"
+			"1050 -1 exit 4000010.1\n"
+			"1100 1 switch 4000010.1 X >0.1\n"
+			"1200 -1 comm 4000010.1 new exec\n"
+			"1300 0 switch 4000010.1 S >0.1\n"
+			"1400 0 switch 0.1 R >4000010.1\n");
+	assert_int_equal(dwell_threads_count(dwell_source_threads(r->reading.source)), 3);
+}
+
+/* After COMM; and before that a sample already names the leader's tid. */
+static void a_leaders_last_switch_behind_the_exec(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	switches(r, 1, 1000, IDLE, R, A);
+	switches(r, 0, 1010, IDLE, R, A1);
+	exits(r, 1, 1050, A);
+	clock_sample(r, 0, 1090, A);
+	execs(r, 0, 1100, A, "new");
+	switches(r, 1, 1200, A1, X, IDLE);
+	switches(r, 0, 1300, A, S, IDLE);
+	pass(r);
+	assert_true(tids_slot(&r->rec.tids, A)->alive);
+	assert_false(tids_slot(&r->rec.tids, A1)->alive);
+	assert_int_equal(r->rec.cpus[1].breaks + r->rec.cpus[0].breaks, 0);
+	assert_trace(r, "1000 1 switch 0.1 R >4000010.1\n"
+			"1010 0 switch 0.1 R >4000011.1\n"
+			"1050 -1 exit 4000010.1\n"
+			"1090 0 sample 4000010.1 0 1000\n"
+			"1100 -1 comm 4000010.1 new exec\n"
+			"1200 1 switch 4000010.1 X >0.1\n"
+			"1300 0 switch 4000010.1 S >0.1\n");
+}
+
+/* The leader is preempted on its last steps, and comes back under the other's tid. */
+static void a_leader_that_comes_back_under_the_execers_tid(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	switches(r, 1, 1000, IDLE, R, A);
+	exits(r, 1, 1050, A);
+	switches(r, 0, 1060, IDLE, R, A1);
+	switches(r, 1, 1070, A, R, IDLE);
+	switches(r, 1, 1080, IDLE, R, A1);
+	switches(r, 1, 1100, A1, X, IDLE);
+	switches(r, 0, 1150, A, S, IDLE);
+	pass(r);
+	assert_true(tids_slot(&r->rec.tids, A)->alive);
+	assert_false(tids_slot(&r->rec.tids, A1)->alive);
+	assert_trace(r, "1000 1 switch 0.1 R >4000010.1\n"
+			"1050 -1 exit 4000010.1\n"
+			"1060 0 switch 0.1 R >4000011.1\n"
+			"1070 1 switch 4000010.1 R >0.1\n"
+			"1080 1 switch 0.1 R >4000010.1\n"
+			"1100 1 switch 4000010.1 X >0.1\n"
+			"1150 0 switch 4000010.1 S >0.1\n");
+}
+
+/* No switch told who runs where: the one thread that did not exit execs. */
+static void an_exec_by_the_one_thread_that_is_left(void **state)
+{
+	struct rings *r = *state;
+
+	target(r, A);
+	target(r, A1);
+	exits(r, 1, 1050, A);
+	execs(r, 0, 1100, A, "new");
+	switches(r, 1, 1200, A1, X, IDLE);
+	switches(r, 0, 1300, A, S, IDLE);
+	pass(r);
+	assert_true(tids_slot(&r->rec.tids, A)->alive);
+	assert_false(tids_slot(&r->rec.tids, A1)->alive);
+	assert_trace(r, "1050 -1 exit 4000010.1\n"
+			"1100 -1 comm 4000010.1 new exec\n"
+			"1200 1 switch 4000010.1 X >0.1\n"
+			"1300 0 switch 4000010.1 S >0.1\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +482,10 @@ int main(void)
 		RINGS_TEST(clocks_that_are_throttled),
 		RINGS_TEST(missed_switch_ins_ask_for_records),
 		RINGS_TEST(a_cpu_seen_whole_needs_no_records),
+		RINGS_TEST(a_leaders_last_switch_under_the_execers_tid),
+		RINGS_TEST(a_leaders_last_switch_behind_the_exec),
+		RINGS_TEST(a_leader_that_comes_back_under_the_execers_tid),
+		RINGS_TEST(an_exec_by_the_one_thread_that_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,53 @@ static void last_switch_of_a_former_life(void **state)
 	assert_events(open_bytes(&b), lines);
 }
 
+/* 11 execs while the leader, 10, is on its last steps on the other CPU: the leader's last switch
+ * has the tid 11, before COMM tells of the exec or after. */
+static void exec_exchanges_tids(void **state)
+{
+	static const char *const before[] = {
+		"100 0 cpu none 1 1",
+		"100 1 cpu none 1 1",
+		"100 1 switch 0.1 R >10.1 |[kernel.kallsyms]+100",
+		"110 0 switch 0.1 R >11.1 |[kernel.kallsyms]+100",
+		"150 0 exit 10.1",
+		"200 1 switch 10.1 X >0.1" STACK,
+		"210 0 comm 10.1 new exec",
+		"300 0 switch 10.1 S >0.1 |+0|[kernel.kallsyms]+100",
+		"400 0 switch 0.1 R >10.1 |[kernel.kallsyms]+100",
+		NULL,
+	};
+	static const char *const after[] = {
+		"100 0 cpu none 1 1",
+		"100 1 cpu none 1 1",
+		"100 1 switch 0.1 R >10.1 |[kernel.kallsyms]+100",
+		"110 0 switch 0.1 R >11.1 |[kernel.kallsyms]+100",
+		"150 0 exit 10.1",
+		"190 0 comm 10.1 new exec",
+		"200 1 switch 10.1 X >0.1 |+0|[kernel.kallsyms]+100",
+		"300 0 switch 10.1 S >0.1 |+0|[kernel.kallsyms]+100",
+		"400 0 switch 0.1 R >10.1 |[kernel.kallsyms]+100",
+		NULL,
+	};
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		struct perf_bytes b;
+
+		pipe_begin(&b, false);
+		sched_events(&b, 1, 0);
+		maps_add(&b);
+		switch_add(&b, 100, 1, 0, 0, 10);
+		switch_add(&b, 110, 0, 0, 0, 11);
+		task_add(&b, PERF_RECORD_EXIT, 10, 10, 150);
+		exec_add(&b, 0, 10, "new", late ? 190 : 210);
+		switch_add(&b, 200, 1, 11, 0x10, 0);
+		switch_add(&b, 300, 0, 10, 1, 0);
+		switch_add(&b, 400, 0, 0, 0, 10);
+		assert_events(open_bytes(&b), late ? after : before);
+	}
+}
+
 static const char *reason(uint64_t period, uint64_t flags, uint32_t first_tid,
 			  struct dwell_source **ret_source)
 {
@@ -376,6 +423,7 @@ int main(void)
 		cmocka_unit_test(threads_that_gave_their_tid_back),
 		cmocka_unit_test(births),
 		cmocka_unit_test(last_switch_of_a_former_life),
+		cmocka_unit_test(exec_exchanges_tids),
 		cmocka_unit_test(switches_that_cannot_be_joined),
 		cmocka_unit_test(chains_without_idle),
 		cmocka_unit_test(samples),

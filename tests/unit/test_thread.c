@@ -55,16 +55,27 @@ static void test_lives(void **state)
 static void test_retid(void **state)
 {
 	struct dwell_threads *threads = dwell_threads_new();
-	uint32_t leader, other;
+	uint32_t leader, other, next;
 
 	(void)state;
 	assert_int_equal(dwell_threads_add(threads, 7, 7, 0, &leader), 0);
 	assert_int_equal(dwell_threads_add(threads, 7, 8, 0, &other), 0);
 	assert_int_equal(dwell_threads_retid(threads, other, 7), 0);
 	assert_int_equal(dwell_threads_find(threads, 7), other);
-	assert_int_equal(dwell_threads_find(threads, 8), DWELL_THREAD_NONE);
+	assert_int_equal(dwell_threads_find(threads, 8), leader); /* on its last steps */
 	assert_int_equal(dwell_threads_get(threads, other)->tid, 7);
 	assert_int_equal(dwell_threads_get(threads, leader)->tid, 7);
+	assert_int_equal(dwell_threads_get(threads, leader)->last_tid, 8);
+	dwell_threads_get(threads, leader)->died_ns = 100;
+	assert_int_equal(dwell_threads_need(threads, 9, 8, &next), 0);
+	assert_int_not_equal(next, leader);
+	assert_int_equal(dwell_threads_get(threads, next)->joined_ns, 100);
+	/* A leader that has died gets no tid. */
+	dwell_threads_get(threads, other)->died_ns = 200;
+	assert_int_equal(dwell_threads_add(threads, 7, 11, 0, &next), 0);
+	assert_int_equal(dwell_threads_retid(threads, next, 7), 0);
+	assert_int_equal(dwell_threads_find(threads, 7), next);
+	assert_int_equal(dwell_threads_find(threads, 11), DWELL_THREAD_NONE);
 	assert_true(dwell_threads_retid(threads, 99, 7) < 0);
 	dwell_threads_free(threads);
 }

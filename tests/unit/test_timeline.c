@@ -773,9 +773,34 @@ static void test_callback_stops_feeding(void **state)
 	release(&w);
 }
 
+/* What is told of a thread behind its end is no news of it, but not passed over in silence. */
+static void test_events_behind_the_end(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	sw(&w, 10, 0, 2, S, 1);
+	sw(&w, 20, 0, 1, Z, 0);
+	feed(&w, DWELL_EVENT_COMM, 30, 0, 1, EVENT(.u.comm = { 2, true }));
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 1);
+	feed(&w, DWELL_EVENT_WAKING, 40, 0, 1, EVENT(.u.wake = { 0, DWELL_CONTEXT_IDLE, 0 }));
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 2);
+	sw(&w, 50, 0, 0, R, 1);
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 3);
+	sw(&w, 60, 0, 1, S, 0);
+	assert_int_equal(dwell_timeline_stats(w.tl)->contradictions, 4);
+	assert_int_equal(dwell_timeline_finish(w.tl, T0 + 100), 0);
+	assert_int_equal(dwell_timeline_account(w.tl, 1)->observed_ns, 20);
+	assert_int_equal(dwell_timeline_check(w.tl, NULL), 0);
+	dwell_timeline_free(w.tl);
+	dwell_threads_free(w.threads);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events_behind_the_end),
 		cmocka_unit_test(test_wait_and_waking),
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_early_useless_and_duplicate_wakings),
