@@ -21,6 +21,18 @@ seed_perf_data()
 		done
 }
 
+# Small libraries of this machine, and their call frame information alone.
+seed_cfi()
+{
+	local file
+	find /usr/lib -maxdepth 2 -name 'lib*.so.*' -type f -size -32k 2>/dev/null | head -16 |
+		while read -r file; do
+			cp -n "$file" "$1/$(basename "$file")"
+			objcopy -O binary --only-section=.eh_frame "$file" \
+				"$1/$(basename "$file").eh_frame" 2>/dev/null
+		done
+}
+
 mkdir -p "$findings"
 for program in "$1"/fuzz_*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
@@ -29,6 +41,7 @@ for program in "$1"/fuzz_*; do
 	mkdir -p "$corpus"
 	[ -d "tests/fuzz/$name" ] && cp -n "tests/fuzz/$name"/* "$corpus/"
 	[ "$name" = fuzz_perf_data ] && seed_perf_data "$corpus"
+	[ "$name" = fuzz_cfi ] && seed_cfi "$corpus"
 	if timeout -k 5 $((seconds + 60)) "$program" -max_total_time="$seconds" -timeout=10 \
 		-rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$findings/$name-" "$corpus" \
 		>"$findings/$name.log" 2>&1; then
