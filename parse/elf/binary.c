@@ -151,19 +151,28 @@ static enum dwell_symbol_status own_vdso_open(const struct places *places,
 	return DWELL_SYMBOL_NOT_PROVEN;
 }
 
-enum dwell_symbol_status binary_load(const struct places *places, const struct dwell_file *file,
-				     const char *path, struct symtab **ret_table, struct why *why)
+enum dwell_symbol_status binary_open(const struct places *places, const struct dwell_file *file,
+				     const char *path, struct image *ret_image, struct why *why)
 {
 	bool vdso = file->kind == DWELL_FILE_VDSO;
 	enum dwell_symbol_status status;
-	struct image image;
 
-	status = vdso ? own_vdso_open(places, file, &image, why)
-		      : path_open(places, file, path, &image, why);
+	status = vdso ? own_vdso_open(places, file, ret_image, why)
+		      : path_open(places, file, path, ret_image, why);
 	if (status != DWELL_SYMBOL_OK &&
-	    cached_open(places, file, vdso ? "vdso" : "elf", &image) == DWELL_SYMBOL_OK)
+	    cached_open(places, file, vdso ? "vdso" : "elf", ret_image) == DWELL_SYMBOL_OK)
 		status = DWELL_SYMBOL_OK;
+	return status;
+}
+
+enum dwell_symbol_status binary_load(const struct places *places, const struct dwell_file *file,
+				     const char *path, struct symtab **ret_table, struct why *why)
+{
+	struct image image;
+	enum dwell_symbol_status status = binary_open(places, file, path, &image, why);
+
 	if (status != DWELL_SYMBOL_OK)
 		return status;
-	return binary_load_image(places, &image, vdso ? NULL : path, ret_table);
+	return binary_load_image(places, &image, file->kind == DWELL_FILE_VDSO ? NULL : path,
+				 ret_table);
 }

@@ -7,6 +7,10 @@
 #include "parse/elf/places.h"
 #include "parse/elf/symtab.h"
 
+/* Opens a file recorded as path, of kind ELF or VDSO: OK and *ret_image, or why not with *why. */
+enum dwell_symbol_status binary_open(const struct places *places, const struct dwell_file *file,
+				     const char *path, struct image *ret_image, struct why *why);
+
 /* Loads the symbols of a file recorded as path, of kind ELF or VDSO: OK and *ret_table, or why not
  * with *why. */
 enum dwell_symbol_status binary_load(const struct places *places, const struct dwell_file *file,

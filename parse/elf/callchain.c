@@ -12,8 +12,8 @@
 enum {
 	CACHE_SLOTS = 1 << 16, /* of 16 bytes; a power of two, 4-way */
 	CACHE_WAYS = 4,
-	CHAIN_MAX = 512, /* frames taken of one chain; kernel.perf_event_max_stack is 127 */
-	REPEATS_MAX = 8, /* an address repeated more often in a row is a chain gone in circles */
+	CHAIN_MAX = 1024, /* frames taken of one chain; kernel.perf_event_max_stack is 127 */
+	REPEATS_MAX = 8,  /* of one address at the end of a chain that reached the maximum */
 };
 
 struct cache_slot {
@@ -137,7 +137,8 @@ static int walk_entry(struct dwell_callchains *chains, struct walk *walk, int32_
 
 	if (address >= (uint64_t)-4095) { /* PERF_CONTEXT_*: what follows is of another kind */
 		walk->kernel = address == PERF_CONTEXT_KERNEL;
-		walk->user = address == PERF_CONTEXT_USER && pid > 0 && part == DWELL_CALLCHAIN_ALL;
+		walk->user = address == PERF_CONTEXT_USER && pid > 0 &&
+			     part != DWELL_CALLCHAIN_INTERRUPT;
 		walk->first = true;
 		return 0;
 	}
@@ -146,11 +147,6 @@ static int walk_entry(struct dwell_callchains *chains, struct walk *walk, int32_
 		return 0;
 	walk->repeats = address == walk->last ? walk->repeats + 1 : 0;
 	walk->last = address;
-	if (walk->repeats > REPEATS_MAX) {
-		chains->stats.junk_cut++;
-		walk->done = true;
-		return 0;
-	}
 	rc = walk->kernel ? walk_kernel(chains, walk, address, part)
 	     : walk->user ? walk_user(chains, walk, pid, address)
 			  : 0;
@@ -181,10 +177,17 @@ static int chain_intern(struct dwell_callchains *chains, int32_t pid, const uint
 
 	for (uint64_t i = 0; !rc && !walk.done && i < count; i++)
 		rc = walk_entry(chains, &walk, pid, chain[i], part);
-	truncated = !walk.done && walk.addresses >= chains->max_stack;
+	truncated = !walk.done && walk.addresses >= chains->max_stack &&
+		    part != DWELL_CALLCHAIN_UNWOUND;
 	chains->stats.truncated += truncated;
 	if (rc)
 		return rc;
+	/* Gone in circles, or a recursion deeper than the maximum: nobody needs to see all of it.
+	 */
+	if (truncated && walk.repeats > REPEATS_MAX && walk.repeats < walk.count) {
+		chains->stats.junk_cut++;
+		walk.count -= walk.repeats - REPEATS_MAX;
+	}
 	return dwell_callchain_frames(chains, walk.frames, walk.count,
 				      truncated ? chains->truncated_frame : root_frame, ret_stack);
 }

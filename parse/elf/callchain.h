@@ -32,6 +32,7 @@ enum dwell_callchain_part {
 	DWELL_CALLCHAIN_ALL = 0,
 	DWELL_CALLCHAIN_INTERRUPT, /* of a waker in interrupt context: the interrupted frames are
 				    * cut */
+	DWELL_CALLCHAIN_UNWOUND,   /* ALL, and the user part was unwound by us: no maximum cut it */
 };
 
 struct dwell_callchains; /* opaque */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/* Each file is opened once: found, compiled, closed. */
+#include "parse/elf/unwinder.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "parse/elf/binary.h"
+
+enum { KERNEL_PART_MAX = 512 };
+
+struct entry {
+	struct dwell_unwind_table *table;
+	bool tried;
+};
+
+struct dwell_unwinder {
+	const struct dwell_strings *strings;
+	const struct dwell_stacks *stacks;
+	const struct dwell_addrspaces *spaces;
+	struct places places;
+	dwell_unwinder_open_fn open;
+	void *user;
+	DWELL_ARRAY(struct entry) entries; /* by file */
+	uint32_t truncated_frame, not_unwound_frame;
+	struct dwell_unwinder_stats stats;
+	struct dwell_unwound unwound; /* the stack at hand's */
+	uint64_t chain[KERNEL_PART_MAX + 1 + DWELL_UNWIND_FRAMES_MAX];
+};
+
+int dwell_unwinder_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
+		       const struct dwell_addrspaces *spaces,
+		       const struct dwell_symbols_options *options, dwell_unwinder_open_fn open,
+		       void *user, struct dwell_unwinder **ret_unwinder)
+{
+	struct dwell_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	int rc;
+
+	if (!unwinder)
+		return -ENOMEM;
+	unwinder->strings = strings;
+	unwinder->stacks = stacks;
+	unwinder->spaces = spaces;
+	unwinder->open = open;
+	unwinder->user = user;
+	rc = places_init(&unwinder->places, options);
+	if (!rc)
+		rc = dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_TRUNCATED,
+					     &unwinder->truncated_frame);
+	if (!rc)
+		rc = dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_NOT_UNWOUND,
+					     &unwinder->not_unwound_frame);
+	if (rc) {
+		dwell_unwinder_free(unwinder);
+		return rc;
+	}
+	*ret_unwinder = unwinder;
+	return 0;
+}
+
+void dwell_unwinder_free(struct dwell_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	for (uint32_t i = 0; i < unwinder->entries.count; i++)
+		dwell_unwind_table_free(unwinder->entries.data[i].table);
+	dwell_array_release(&unwinder->entries);
+	places_release(&unwinder->places);
+	free(unwinder);
+}
+
+/* The image of a mapped file; the vdso of a live process is this one's. */
+static bool mapped_open(struct dwell_unwinder *unwinder, int32_t pid,
+			const struct dwell_mapping *map, const struct dwell_file *file,
+			struct image *ret_image)
+{
+	const char *path = dwell_strings_get(unwinder->strings, file->path);
+	struct image image = { .fd = -1 };
+	struct why why;
+
+	if (!unwinder->open || file->kind == DWELL_FILE_VDSO) {
+		if (binary_open(&unwinder->places, file, path, &image, &why) != DWELL_SYMBOL_OK)
+			return false;
+	} else {
+		image.fd = unwinder->open(unwinder->user, pid, map);
+		if (image.fd < 0)
+			return false;
+		if (image_open_fd(image.fd, &image.elf)) {
+			image_close(&image);
+			return false;
+		}
+	}
+	*ret_image = image;
+	return true;
+}
+
+static void entry_load(struct dwell_unwinder *unwinder, int32_t pid,
+		       const struct dwell_mapping *map, struct entry *entry)
+{
+	const struct dwell_file *file = dwell_stacks_file(unwinder->stacks, map->file);
+	struct image image;
+
+	entry->tried = true;
+	if ((file->kind != DWELL_FILE_ELF && file->kind != DWELL_FILE_VDSO) ||
+	    !mapped_open(unwinder, pid, map, file, &image))
+		return;
+	if (dwell_unwind_table_new(image.elf, &entry->table, NULL))
+		entry->table = NULL;
+	image_close(&image);
+}
+
+static const struct dwell_unwind_table *table_of(void *user, int32_t pid,
+						 const struct dwell_mapping *map)
+{
+	struct dwell_unwinder *unwinder = user;
+	struct entry *entry;
+
+	if (dwell_array_reserve(&unwinder->entries, (uint64_t)map->file + 1))
+		return NULL;
+	while (unwinder->entries.count <= map->file)
+		unwinder->entries.data[unwinder->entries.count++] = (struct entry){ 0 };
+	entry = &unwinder->entries.data[map->file];
+	if (!entry->tried)
+		entry_load(unwinder, pid, map, entry);
+	return entry->table;
+}
+
+/* The kernel's part of a chain, and the addresses that were unwound behind it. */
+static void chain_make(struct dwell_unwinder *unwinder, const uint64_t **chain, uint64_t *count)
+{
+	const struct dwell_unwound *unwound = &unwinder->unwound;
+	uint64_t kept = 0, *joined = unwinder->chain;
+
+	while (kept < *count && kept < KERNEL_PART_MAX &&
+	       (*chain)[kept] != (uint64_t)PERF_CONTEXT_USER)
+		kept++;
+	if (kept)
+		memcpy(joined, *chain, kept * sizeof(*joined));
+	joined[kept] = (uint64_t)PERF_CONTEXT_USER;
+	memcpy(joined + kept + 1, unwound->addresses, unwound->count * sizeof(*joined));
+	*chain = joined;
+	*count = kept + 1 + unwound->count;
+}
+
+bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid,
+			  const struct dwell_copied_stack *copied, const uint64_t **chain,
+			  uint64_t *count, uint32_t *ret_root)
+{
+	struct dwell_unwind_start start;
+
+	*ret_root = unwinder->not_unwound_frame;
+	if (!copied->regs || pid <= 0 ||
+	    !dwell_unwind_start_set(&start, copied->machine, copied->abi, copied->regs_mask,
+				    copied->regs, copied->swapped)) {
+		unwinder->stats.not_unwound++;
+		return false;
+	}
+	start.stack = copied->stack;
+	start.stack_bytes = copied->stack_bytes;
+	dwell_unwind(&start, unwinder->spaces, pid, table_of, unwinder, &unwinder->unwound);
+	unwinder->stats.ends[unwinder->unwound.end]++;
+	chain_make(unwinder, chain, count);
+	if (unwinder->unwound.end == DWELL_UNWIND_COMPLETE)
+		*ret_root = 0;
+	else if (unwinder->unwound.end <= DWELL_UNWIND_DEEP)
+		*ret_root = unwinder->truncated_frame;
+	return true;
+}
+
+const struct dwell_unwinder_stats *dwell_unwinder_stats(const struct dwell_unwinder *unwinder)
+{
+	return &unwinder->stats;
+}
