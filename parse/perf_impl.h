@@ -2,12 +2,14 @@
 /* What the parts of the perf.data source share: the file's description becomes facts and the event
  * table (perf_facts.c), samples of scheduler events become switches and wakings (perf_sched.c),
  * other records mappings, names, births and deaths (perf_records.c), counts of a group one sample
- * each (perf_group.c), and perf_source.c runs all in the right order. */
+ * each (perf_group.c), copied user stacks callchains (perf_unwind.c), and perf_source.c runs all in
+ * the right order. */
 #ifndef DWELL_PARSE_PERF_IMPL_H
 #define DWELL_PARSE_PERF_IMPL_H
 
 #include "parse/elf/addrspace.h"
 #include "parse/elf/callchain.h"
+#include "parse/elf/unwinder.h"
 #include "parse/perf/data.h"
 #include "parse/perf/tracepoint.h"
 #include "parse/perf_kernel.h"
@@ -64,7 +66,8 @@ struct perf_source {
 	bool timed;		 /* the record at hand lies in the window */
 	uint32_t not_unwound_frame;
 	uint64_t bad_samples;		  /* whose fields do not fit their record */
-	uint64_t not_unwound;		  /* samples whose user stack was copied and not unwound */
+	struct dwell_unwinder *unwinder;  /* NULL = nobody said where binaries are */
+	uint64_t not_unwound;		  /* user stacks that were copied, for that reason */
 	struct dwell_idmap cgroups;	  /* kernel's id -> path (string id) */
 	uint64_t joined[PERF_JOINED_MAX]; /* a chain and its user part that came later */
 	struct perf_group group;
@@ -104,6 +107,14 @@ void perf_group_begin(struct perf_source *perf, const struct dwell_perf_layout *
  * 0, 1 when there is none, or -ENOMEM. */
 int perf_group_next(struct perf_source *perf);
 void perf_group_release(struct perf_group *group);
+
+/* Where binaries are looked for from now on. 0, -EINVAL when that was said before, or -ENOMEM. */
+int perf_unwind_open(struct dwell_source *source, const struct dwell_symbols_options *options);
+/* Unwinds the sample's copied user stack: true, and *chain and *count, which come in as the
+ * kernel's chain, are as dwell_unwinder_chain() makes them. */
+bool perf_unwind(struct perf_source *perf, const struct dwell_perf_layout *layout,
+		 const struct dwell_perf_sample *sample, int32_t pid, const uint64_t **chain,
+		 uint64_t *count, uint32_t *ret_root);
 
 /* A sample of a scheduler event. */
 int perf_sched_switch(struct dwell_source *source, const struct dwell_perf_record *record,

@@ -144,8 +144,11 @@ int perf_stack(struct dwell_source *source, const struct dwell_perf_record *reco
 		count = 2;
 	}
 	if (part == DWELL_CALLCHAIN_ALL && !has_user_part(sample)) {
-		root = perf->not_unwound_frame;
-		perf->not_unwound++;
+		const struct dwell_perf_event *event =
+			dwell_perf_data_event(perf->data, record->event);
+
+		if (perf_unwind(perf, &event->layout, sample, pid, &chain, &count, &root))
+			part = DWELL_CALLCHAIN_UNWOUND;
 	}
 	return dwell_callchain_stack(perf->chains, pid, chain, count, part, root, ret_stack);
 }

@@ -34,6 +34,30 @@ static int count_tell(struct dwell_source *source, const char *key, uint64_t cou
 	return count && source_fact_set_u64(source, key, count) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* How user stacks ended that were unwound. */
+static int stacks_tell(struct dwell_source *source, const struct perf_source *perf)
+{
+	static const struct dwell_unwinder_stats none;
+	const struct dwell_unwinder_stats *stats =
+		perf->unwinder ? dwell_unwinder_stats(perf->unwinder) : &none;
+	const struct {
+		const char *key;
+		uint64_t count;
+	} counts[] = {
+		{ "stacks.not_unwound", perf->not_unwound + stats->not_unwound },
+		{ "stacks.complete", stats->ends[DWELL_UNWIND_COMPLETE] },
+		{ "stacks.truncated",
+		  stats->ends[DWELL_UNWIND_TRUNCATED] + stats->ends[DWELL_UNWIND_DEEP] },
+		{ "stacks.broken",
+		  stats->ends[DWELL_UNWIND_NO_MAP] + stats->ends[DWELL_UNWIND_NO_INFO] },
+	};
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < sizeof(counts) / sizeof(*counts); i++)
+		rc = count_tell(source, counts[i].key, counts[i].count);
+	return rc;
+}
+
 static int input_end(struct dwell_source *source)
 {
 	const struct perf_source *perf = source->format;
@@ -47,7 +71,7 @@ static int input_end(struct dwell_source *source)
 	info->unread_bytes = perf->info->unread_bytes;
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
-	rc = count_tell(source, "stacks.not_unwound", perf->not_unwound);
+	rc = stacks_tell(source, perf);
 	if (!rc)
 		rc = count_tell(source, "mappings.left_out",
 				dwell_addrspaces_left_out(perf->spaces));
@@ -105,6 +129,7 @@ static void perf_source_close(struct dwell_source *source)
 	dwell_idmap_release(&perf->build_ids);
 	dwell_idmap_release(&perf->cgroups);
 	perf_group_release(&perf->group);
+	dwell_unwinder_free(perf->unwinder);
 	dwell_array_release(&perf->roles);
 	dwell_array_release(&perf->cpus);
 	dwell_array_release(&perf->seen);
@@ -159,7 +184,9 @@ static int build_ids_read(struct dwell_source *source)
 int perf_source_open(struct dwell_source *source, const char *path, bool is_directory,
 		     const uint8_t *head, uint32_t head_bytes, struct dwell_err *err)
 {
-	static const struct source_ops ops = { perf_source_next, perf_source_close };
+	static const struct source_ops ops = { .next = perf_source_next,
+					       .close = perf_source_close,
+					       .binaries = perf_unwind_open };
 	struct perf_source *perf = calloc(1, sizeof(*perf));
 	int rc;
 

@@ -174,7 +174,8 @@ int script_source_open_input(struct dwell_source *source, const struct script_in
 			     unsigned threads, const uint8_t *head, uint32_t head_bytes,
 			     struct dwell_err *err)
 {
-	static const struct source_ops ops = { script_source_next, script_source_close };
+	static const struct source_ops ops = { .next = script_source_next,
+					       .close = script_source_close };
 	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf }; /* UTF-8's byte order mark */
 	struct script_source *script = calloc(1, sizeof(*script));
 	int rc;

@@ -193,6 +193,11 @@ int dwell_source_next(struct dwell_source *source, const struct dwell_event **re
 	return source->ops->next(source, ret_event, err);
 }
 
+int dwell_source_binaries(struct dwell_source *source, const struct dwell_symbols_options *options)
+{
+	return source->ops->binaries ? source->ops->binaries(source, options) : 0;
+}
+
 const struct dwell_source_info *dwell_source_info(const struct dwell_source *source)
 {
 	return &source->info;

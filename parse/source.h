@@ -9,6 +9,7 @@
 
 #include "lib/err.h"
 #include "lib/strings.h"
+#include "parse/elf/symbols.h"
 #include "parse/event.h"
 #include "parse/stack.h"
 #include "parse/thread.h"
@@ -66,6 +67,12 @@ struct dwell_source; /* opaque */
 /* Opens path ("-" = standard input). 0, or -errno with err set. Release with close. */
 int dwell_source_open(const char *path, struct dwell_source **ret_source, struct dwell_err *err);
 void dwell_source_close(struct dwell_source *source);
+
+/* Says where binaries are looked for, as for symbols (parse/recorded.h fills in what the recording
+ * tells): user stacks that were copied are unwound with them. To be called before the first event
+ * is asked for; without it such stacks are DWELL_FRAME_NOT_UNWOUND. 0, -EINVAL the second time, or
+ * -ENOMEM. */
+int dwell_source_binaries(struct dwell_source *source, const struct dwell_symbols_options *options);
 
 /* The next event in time order: 1 and *ret_event (valid until the next call), 0 at the end,
  * -errno with err set when reading cannot go on at all. A cut or damaged file ends with 0 and

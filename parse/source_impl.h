@@ -17,6 +17,8 @@ struct source_ops {
 	int (*next)(struct dwell_source *source, const struct dwell_event **ret_event,
 		    struct dwell_err *err);
 	void (*close)(struct dwell_source *source);
+	/* As dwell_source_binaries(); NULL = of no use. */
+	int (*binaries)(struct dwell_source *source, const struct dwell_symbols_options *options);
 };
 
 struct dwell_source {

@@ -179,7 +179,8 @@ static int64_t input_read_fd(void *user, void *bytes, uint64_t count)
 int trace_source_open_input(struct dwell_source *source, const struct trace_input *input,
 			    const uint8_t *head, uint32_t head_bytes, struct dwell_err *err)
 {
-	static const struct source_ops ops = { trace_source_next, trace_source_close };
+	static const struct source_ops ops = { .next = trace_source_next,
+					       .close = trace_source_close };
 	struct trace_source *trace = calloc(1, sizeof(*trace));
 	int rc;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse/recorded.h"
 #include "report/analysis_count.h"
 #include "report/time_range.h"
 
@@ -284,6 +285,20 @@ static int resolve_time(const struct dwell_source *source, const char *path, con
 	return rc;
 }
 
+static int find_binaries(struct dwell_source *source, const char *path,
+			 const struct dwell_analysis_options *options, struct dwell_err *err)
+{
+	struct dwell_symbols_options symbols;
+	int rc;
+
+	if (!options->symbols)
+		return 0;
+	symbols = *options->symbols;
+	dwell_recorded_options(source, path, &symbols);
+	rc = dwell_source_binaries(source, &symbols);
+	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", path) : 0;
+}
+
 int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 		       const struct dwell_analysis_options *options, struct dwell_analysis *ret,
 		       struct dwell_err *err)
@@ -298,7 +313,8 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 	rc = dwell_source_open(path, &ret->source, err);
 	if (rc)
 		return rc;
-	if (options->time)
+	rc = find_binaries(ret->source, path, options, err);
+	if (!rc && options->time)
 		rc = resolve_time(ret->source, path, options->time, &resolved, err);
 	tables = (struct dwell_tables){ dwell_source_strings(ret->source),
 					dwell_source_stacks(ret->source),

@@ -47,6 +47,7 @@ struct dwell_analysis_options {
 	bool count;	   /* add up one event's samples instead of time: */
 	const char *event; /* its name or a glob, NULL = the default one */
 	enum dwell_weigh weigh;
+	const struct dwell_symbols_options *symbols; /* where binaries are; NULL = not told */
 };
 
 struct dwell_analysis {

@@ -15,6 +15,9 @@ static const struct {
 	const char *fact, *before, *after;
 } tellings[DWELL_TELLINGS] = {
 	{ "stacks.not_unwound", "", " user stacks were copied and are not unwound: [not unwound]" },
+	{ "stacks.truncated", "", " user stacks end where their copy did: [truncated]" },
+	{ "stacks.broken", "",
+	  " user stacks lead through code that nothing tells how to unwind: [not unwound]" },
 	{ "mappings.left_out", "",
 	  " mappings of files were more than is kept: frames in them have "
 	  "no name" },

@@ -34,6 +34,7 @@ int dwell_view_open(const struct filter_opts *opts, const struct dwell_analysis_
 
 	memset(ret, 0, sizeof(*ret));
 	all.time = opts->time;
+	all.symbols = &opts->symbols;
 	rc = dwell_analysis_run(opts->input, &opts->filter, &all, &ret->analysis, err);
 	return rc ? rc : dwell_view_name(ret, opts, err);
 }
