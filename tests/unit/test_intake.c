@@ -157,7 +157,7 @@ static void chains_cut_by_the_kernel_or_gone_in_circles(void **state)
 	clock_sample(r, 0, 1300, A);
 	pass(r);
 	assert_int_equal(chains_stats(r->rec.chains)->junk_cut, 2);
-	assert_int_equal(chains_stats(r->rec.chains)->truncated, 1);
+	assert_int_equal(chains_stats(r->rec.chains)->truncated, 2);
 	rings_read(r);
 	assert_int_equal(r->reading.lines.count, 4);
 	assert_string_equal(r->reading.lines.data[0],
