@@ -35,6 +35,10 @@ static void readable_names(void **state)
 			 "core::fmt::Write::write_fmt");
 	assert_demangled("_RNvC6_123foo3bar", "123foo::bar");
 	assert_demangled("_RNvMs_NtCs1234_7mycrate3fooNtB4_3Bar3run", "<mycrate::foo::Bar>::run");
+	/* Identifiers, constants and disambiguators may look like binders of many lifetimes. */
+	assert_demangled("_RNvC4G_xx9GLOBAL_ID", "G_xx::GLOBAL_ID");
+	/* So many lifetimes that nobody waits for them, in a part that is not printed. */
+	assert_null(dwell_demangle("_RNvMINvC1a1bFGzzzzzzzzz_EuEu3foo"));
 	assert_demangled("_ZN3FoocviEv", "Foo::operator int");
 	assert_demangled("_ZN3fooEv.cold", "foo");
 }
