@@ -58,6 +58,7 @@ struct cpu_events {
 	bool blind;	  /* no tracepoint arrives while the idle task is current */
 	bool records;	  /* SWITCH records are on */
 	bool provisional; /* ... until the CPU is seen not to be blind: it could not be tested */
+	bool away;	  /* went or came while it was recorded */
 	bool gone;	  /* was taken offline: its events are dead, also when it is back */
 	uint64_t ran_ns;  /* how long the ring's owner had been running at the last look */
 	int owner_fd;	  /* owns the main ring */

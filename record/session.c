@@ -291,6 +291,7 @@ static int cpus_watch(struct session *s, uint64_t now_ns)
 		if (rc || !news)
 			continue;
 		came |= news & CPU_CAME;
+		rec->events.cpus[cpu].away = true;
 		snprintf(line, sizeof(line), "CPU %u %s", cpu, said[news]);
 		s->ops->notice(s->ops->user, line);
 	}

@@ -195,6 +195,19 @@ int trace_facts_loss(struct recording *rec)
 	return rc;
 }
 
+/* "1,3": the CPUs that went or came meanwhile; as many as fit. */
+static int facts_away(struct recording *rec)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (uint32_t cpu = 0; cpu < rec->events.cpu_count && used < sizeof(list) - 16; cpu++)
+		if (rec->events.cpus[cpu].away)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
+						 used ? "," : "", cpu);
+	return used ? trace_writer_info(rec->writer, "cpus.away", list) : 0;
+}
+
 int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 {
 	const struct dwell_callchain_stats *chains = chains_stats(rec->chains);
@@ -210,6 +223,9 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 		{ "chains.junk_cut", chains->junk_cut },
 	};
 	int rc = facts_clock(rec->writer, rec, "clock.end");
+
+	if (!rc)
+		rc = facts_away(rec);
 
 	if (!rc)
 		rc = trace_facts_loss(rec);

@@ -25,6 +25,7 @@ static const struct {
 	{ "records.bad", "records that cannot be right were passed over: ", "" },
 	{ "files.missing",
 	  "files data.N of the directory that are missing, with all they held: ", "" },
+	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
 	{ "maps.unread", "",
 	  " perf-PID.map files were too large to be read: code made at run time has no name" },
 	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },

@@ -30,6 +30,8 @@ recorded_again()
 	record_end
 	claim "$1: the recording goes on (got $status)" [ "$status" = 0 ]
 	claim "$1: the recorder says so" grep -q "$2" "$work/err"
+	dwell report "$work/data"
+	claim "$1: so does the report" grep -q '^! CPUs that went or came .*: 1$' "$work/out"
 	verified "$1" "$work/data" "$TRUTH"
 }
 
