@@ -4,8 +4,8 @@
 #ifndef DWELL_LIB_STRINGS_H
 #define DWELL_LIB_STRINGS_H
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dwell_strings; /* opaque */

@@ -285,18 +285,6 @@ static bool event_wanted(const struct dump_opts *opts, struct dwell_source *sour
 	       thread_wanted(opts, source, event_other(event));
 }
 
-/* Where the binaries are that copied stacks are unwound with. */
-static int binaries_open(const struct dump_opts *opts, struct dwell_source *source,
-			 struct dwell_err *err)
-{
-	struct dwell_symbols_options symbols = opts->symbols;
-	int rc;
-
-	dwell_recorded_options(source, opts->input, &symbols);
-	rc = dwell_source_binaries(source, &symbols);
-	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", opts->input) : 0;
-}
-
 /* Names are asked for once events come: what a pipe tells of its machine has come before. */
 static int symbols_open(struct dump_opts *opts, struct dwell_source *source, struct dwell_err *err)
 {
@@ -371,7 +359,7 @@ static int dump(struct dump_opts *opts)
 
 	rc = dwell_source_open(opts->input, &source, &err);
 	if (!rc)
-		rc = binaries_open(opts, source, &err);
+		rc = dwell_recorded_binaries(source, opts->input, &opts->symbols, &err);
 	if (!rc)
 		rc = dwell_output_open(opts->output, opts->input, &out, &err);
 	if (!rc) {

@@ -435,7 +435,7 @@ static int take_comm(struct dwell_source *source, const struct dwell_perf_record
 		rc = perf_thread(source, ids[0], ids[1], record->timed, true, &perf->event.thread);
 	if (!rc && exec)
 		rc = source_exec_life(source, record->time_ns, &perf->event.thread);
-	if (!rc)
+	if (!rc && exec)
 		rc = thread_named(source, perf->event.thread, true);
 	if (rc || perf->event.thread == DWELL_THREAD_IDLE)
 		return rc ? rc : 1;

@@ -28,41 +28,42 @@ static bool cpu_tell(struct perf_source *perf)
 	return true;
 }
 
-/* A count that is worth a word only when there is something to count. */
-static int count_tell(struct dwell_source *source, const char *key, uint64_t count)
-{
-	return count && source_fact_set_u64(source, key, count) == -ENOMEM ? -ENOMEM : 0;
-}
-
-/* How user stacks ended that were unwound. */
-static int stacks_tell(struct dwell_source *source, const struct perf_source *perf)
+/* What was left out or passed over, and how user stacks ended that were unwound: a word only where
+ * there is something to count. 0 or -ENOMEM. */
+static int counts_tell(struct dwell_source *source)
 {
 	static const struct dwell_unwinder_stats none;
-	const struct dwell_unwinder_stats *stats =
+	const struct perf_source *perf = source->format;
+	const struct dwell_unwinder_stats *stacks =
 		perf->unwinder ? dwell_unwinder_stats(perf->unwinder) : &none;
 	const struct {
 		const char *key;
 		uint64_t count;
 	} counts[] = {
-		{ "stacks.not_unwound", perf->not_unwound + stats->not_unwound },
-		{ "stacks.complete", stats->ends[DWELL_UNWIND_COMPLETE] },
+		{ "stacks.not_unwound", perf->not_unwound + stacks->not_unwound },
+		{ "stacks.complete", stacks->ends[DWELL_UNWIND_COMPLETE] },
 		{ "stacks.truncated",
-		  stats->ends[DWELL_UNWIND_TRUNCATED] + stats->ends[DWELL_UNWIND_DEEP] },
+		  stacks->ends[DWELL_UNWIND_TRUNCATED] + stacks->ends[DWELL_UNWIND_DEEP] },
 		{ "stacks.broken",
-		  stats->ends[DWELL_UNWIND_NO_MAP] + stats->ends[DWELL_UNWIND_NO_INFO] },
+		  stacks->ends[DWELL_UNWIND_NO_MAP] + stacks->ends[DWELL_UNWIND_NO_INFO] },
+		{ "mappings.left_out", dwell_addrspaces_left_out(perf->spaces) },
+		{ "records.unknown", perf->info->unknown_records },
+		{ "records.bad", perf->info->bad_records + perf->bad_samples },
+		{ "files.missing", perf->info->missing_files },
+		{ "aux.bytes", perf->info->aux_bytes },
 	};
-	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < sizeof(counts) / sizeof(*counts); i++)
-		rc = count_tell(source, counts[i].key, counts[i].count);
-	return rc;
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		if (counts[i].count &&
+		    source_fact_set_u64(source, counts[i].key, counts[i].count) == -ENOMEM)
+			return -ENOMEM;
+	return 0;
 }
 
 static int input_end(struct dwell_source *source)
 {
 	const struct perf_source *perf = source->format;
 	struct dwell_source_info *info = &source->info;
-	int rc;
 
 	info->end_ns = perf->info->end_ns;
 	info->damaged = perf->info->damaged;
@@ -71,19 +72,7 @@ static int input_end(struct dwell_source *source)
 	info->unread_bytes = perf->info->unread_bytes;
 	if (info->lost < perf->info->lost_samples)
 		info->lost = perf->info->lost_samples;
-	rc = stacks_tell(source, perf);
-	if (!rc)
-		rc = count_tell(source, "mappings.left_out",
-				dwell_addrspaces_left_out(perf->spaces));
-	if (!rc)
-		rc = count_tell(source, "records.unknown", perf->info->unknown_records);
-	if (!rc)
-		rc = count_tell(source, "files.missing", perf->info->missing_files);
-	if (!rc)
-		rc = count_tell(source, "aux.bytes", perf->info->aux_bytes);
-	if (!rc)
-		rc = count_tell(source, "records.bad", perf->info->bad_records + perf->bad_samples);
-	return rc;
+	return counts_tell(source);
 }
 
 static int perf_source_next(struct dwell_source *source, const struct dwell_event **ret_event,

@@ -23,3 +23,14 @@ void dwell_recorded_options(const struct dwell_source *source, const char *path,
 		options->recorded_ns =
 			(uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
 }
+
+int dwell_recorded_binaries(struct dwell_source *source, const char *path,
+			    const struct dwell_symbols_options *options, struct dwell_err *err)
+{
+	struct dwell_symbols_options all = *options;
+	int rc;
+
+	dwell_recorded_options(source, path, &all);
+	rc = dwell_source_binaries(source, &all);
+	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", path) : 0;
+}

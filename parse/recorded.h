@@ -12,4 +12,9 @@
 void dwell_recorded_options(const struct dwell_source *source, const char *path,
 			    struct dwell_symbols_options *options);
 
+/* dwell_source_binaries() with these options and what the recording decides. 0, or -errno with err
+ * set. */
+int dwell_recorded_binaries(struct dwell_source *source, const char *path,
+			    const struct dwell_symbols_options *options, struct dwell_err *err);
+
 #endif

@@ -253,7 +253,7 @@ const char *dwell_source_fact(const struct dwell_source *source, const char *key
 	return NULL;
 }
 
-uint64_t source_fact_u64(const struct dwell_source *source, const char *key)
+uint64_t dwell_source_fact_u64(const struct dwell_source *source, const char *key)
 {
 	const char *value = dwell_source_fact(source, key);
 

@@ -85,6 +85,8 @@ const struct dwell_source_info *dwell_source_info(const struct dwell_source *sou
 /* Header facts as key/value text: "host.name", "kernel.release", "command", "clock.realtime_ns",
  * "label.KEY", ... ; NULL when absent. dwell_source_fact_at() walks them: NULL past the last. */
 const char *dwell_source_fact(const struct dwell_source *source, const char *key);
+/* A fact as a number; 0 when absent or not a number. */
+uint64_t dwell_source_fact_u64(const struct dwell_source *source, const char *key);
 const char *dwell_source_fact_at(const struct dwell_source *source, uint32_t index,
 				 const char **ret_value);
 

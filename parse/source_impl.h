@@ -42,8 +42,6 @@ int source_fact_set(struct dwell_source *source, const char *key, uint64_t key_b
 /* The same with a NUL-terminated text (NULL or empty: nothing is set), and with a number. */
 int source_fact_set_text(struct dwell_source *source, const char *key, const char *value);
 int source_fact_set_u64(struct dwell_source *source, const char *key, uint64_t value);
-/* A fact as a number; 0 when absent or not a number. */
-uint64_t source_fact_u64(const struct dwell_source *source, const char *key);
 
 /* Who leaves a CPU is who came to it, though its tid may have passed to another by then: a thread
  * gives it back some time before its last switch. running came last to the CPU; left is who left it

@@ -99,11 +99,9 @@ int dwell_threads_need(struct dwell_threads *threads, int32_t pid, int32_t tid, 
 	uint64_t died_ns;
 	int rc;
 
-	if (index == DWELL_THREAD_NONE)
-		return dwell_threads_add(threads, pid, tid, 0, ret_index);
 	thread = dwell_threads_get(threads, index);
 	died_ns = index == DWELL_THREAD_IDLE ? 0 : thread->died_ns;
-	if (died_ns) {
+	if (index == DWELL_THREAD_NONE || died_ns) {
 		rc = dwell_threads_add(threads, pid, tid, 0, ret_index);
 		if (!rc)
 			dwell_threads_get(threads, *ret_index)->joined_ns = died_ns;

@@ -13,16 +13,16 @@ static void info_update(struct dwell_source *source)
 {
 	struct dwell_source_info *info = &source->info;
 
-	info->start_ns = source_fact_u64(source, "window.start_ns");
-	info->end_ns = source_fact_u64(source, "window.end_ns");
-	info->cpus = (uint32_t)source_fact_u64(source, "cpus");
+	info->start_ns = dwell_source_fact_u64(source, "window.start_ns");
+	info->end_ns = dwell_source_fact_u64(source, "window.end_ns");
+	info->cpus = (uint32_t)dwell_source_fact_u64(source, "cpus");
 	if (info->cpus > DWELL_TRACE_CPUS_MAX)
 		info->cpus = DWELL_TRACE_CPUS_MAX;
-	info->all_threads = source_fact_u64(source, "mode.all_threads") != 0;
-	info->has_switches = source_fact_u64(source, "mode.switches") != 0;
-	info->has_wakings = source_fact_u64(source, "mode.wakings") != 0;
-	info->recorder_cpu_ns = source_fact_u64(source, "recorder.cpu_ns");
-	info->wakings_dropped = source_fact_u64(source, "wakings.dropped");
+	info->all_threads = dwell_source_fact_u64(source, "mode.all_threads") != 0;
+	info->has_switches = dwell_source_fact_u64(source, "mode.switches") != 0;
+	info->has_wakings = dwell_source_fact_u64(source, "mode.wakings") != 0;
+	info->recorder_cpu_ns = dwell_source_fact_u64(source, "recorder.cpu_ns");
+	info->wakings_dropped = dwell_source_fact_u64(source, "wakings.dropped");
 }
 
 bool trace_tables_fit(const struct dwell_source *source)

@@ -414,30 +414,42 @@ int events_open_task(struct events *events, int32_t tid, struct dwell_err *err)
 	return 0;
 }
 
+/* What a descriptor reads, as event_attr_fill() asks for it. */
+struct fd_values {
+	uint64_t count, running_ns, lost;
+};
+
+/* How many of the values the kernel has: before Linux 6.0 it does not count what is lost. */
+static unsigned fd_read(int fd, struct fd_values *ret)
+{
+	ssize_t bytes;
+
+	*ret = (struct fd_values){ 0 };
+	bytes = read(fd, ret, sizeof(*ret));
+	return bytes > 0 ? (unsigned)((size_t)bytes / sizeof(ret->count)) : 0;
+}
+
 /* Adds the kernel's count and loss of a descriptor to the CPU's totals. */
 static void fd_count(struct events *events, const struct event_fd *e)
 {
-	uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
 	struct event_count *count = &events->cpus[e->cpu].counts[e->event];
-	ssize_t bytes = read(e->fd, values, sizeof(values));
+	struct fd_values values;
 
-	if (bytes < (ssize_t)sizeof(values[0]))
-		return;
-	count->counts_lost |= bytes == (ssize_t)sizeof(values);
-	count->kernel += values[0];
-	count->lost += values[2];
+	count->counts_lost |= fd_read(e->fd, &values) == 3;
+	count->kernel += values.count;
+	count->lost += values.lost;
 }
 
 uint64_t events_ran_ns(struct events *events, uint32_t cpu)
 {
-	uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
 	struct cpu_events *c = &events->cpus[cpu];
+	struct fd_values values;
 	uint64_t ran_ns;
 
-	if (read(c->owner_fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(values[0])))
+	if (fd_read(c->owner_fd, &values) < 2)
 		return UINT64_MAX;
-	ran_ns = values[1] - c->ran_ns;
-	c->ran_ns = values[1];
+	ran_ns = values.running_ns - c->ran_ns;
+	c->ran_ns = values.running_ns;
 	return ran_ns;
 }
 
@@ -447,11 +459,12 @@ uint64_t events_side_lost(const struct events *events, uint32_t cpu)
 
 	for (uint32_t i = 0; i < events->fds.count; i++) {
 		const struct event_fd *e = &events->fds.data[i];
-		uint64_t values[3] = { 0, 0, 0 }; /* value, time running, lost */
+		struct fd_values values;
 
-		if (e->cpu == cpu && e->event == RECORD_SIDE &&
-		    read(e->fd, values, sizeof(values)) == (ssize_t)sizeof(values))
-			lost += values[2];
+		if (e->cpu != cpu || e->event != RECORD_SIDE)
+			continue;
+		fd_read(e->fd, &values);
+		lost += values.lost;
 	}
 	return lost;
 }

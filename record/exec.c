@@ -56,10 +56,7 @@ static int exec_exchange(struct recording *rec, uint32_t tid, uint32_t leader, u
 	if (rc)
 		return rc;
 	cpus_exchange(rec, tid, leader);
-	if (!rec->filtering || !tids_slot(&rec->tids, leader)->observed ||
-	    tidfilter_covers(&rec->filter, leader))
-		return 0;
-	return targets_uncovered(rec, time_ns, leader);
+	return tids_slot(&rec->tids, leader)->observed ? targets_cover(rec, time_ns, leader) : 0;
 }
 
 /* What strangers do is hidden by the filter: who was seen last on a CPU may be gone. */

@@ -310,7 +310,7 @@ static int learn_from(struct recording *rec, uint32_t cpu, const struct dwell_pe
 	const struct dwell_sched_switch *sw = &rec->facts.sched_switch;
 	char comm[32];
 
-	if (type != sw->id)
+	if (type != sw->id || !loss_doubts_names(rec))
 		return loss_learn(rec, cpu, sample, NULL);
 	comm_copy(comm, sample, sw->prev_comm, sw->comm_bytes);
 	return loss_learn(rec, cpu, sample, comm);

@@ -218,7 +218,7 @@ int loss_learn(struct recording *rec, uint32_t cpu, const struct dwell_perf_samp
 		return 0;
 	if (slot->pid <= 0 && (int32_t)sample->pid > 0)
 		rc = pid_learn(rec, sample->time_ns, tid, (int32_t)sample->pid);
-	if (!rc && comm && (rec->names_doubted || rec->merge.losing))
+	if (!rc && comm)
 		rc = name_learn(rec, sample->time_ns, tid, comm);
 	return rc;
 }

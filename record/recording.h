@@ -111,6 +111,11 @@ void loss_look(struct recording *rec, uint32_t cpu);
 int loss_last(struct recording *rec);
 /* A parent that wakes its new child proves the birth, if no FORK told of it. */
 int loss_birth(struct recording *rec, uint64_t time_ns, uint32_t parent, uint32_t child);
+/* May threads have other names than we know? */
+static inline bool loss_doubts_names(const struct recording *rec)
+{
+	return rec->names_doubted || rec->merge.losing;
+}
 /* A sample of a thread tells its process, and a switch-out its name (comm, else NULL), where
  * records that would have told it may be lost. */
 int loss_learn(struct recording *rec, uint32_t cpu, const struct dwell_perf_sample *sample,
@@ -154,9 +159,9 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 int targets_filter(struct recording *rec, struct tidfilter *ret_filter);
 /* Does the filter in force let through the tids that come next after this one? */
 bool targets_next_covered(const struct recording *rec, uint32_t tid);
-/* A target came at time_ns that is outside the filter in force: the trace says that it is not
+/* A target came at time_ns. If it is outside the filter in force, the trace says that it is not
  * observed until another filter is, which is asked for. 0 or -ENOMEM. */
-int targets_uncovered(struct recording *rec, uint64_t time_ns, uint32_t tid);
+int targets_cover(struct recording *rec, uint64_t time_ns, uint32_t tid);
 /* Ends targets that are gone though their last switch was not seen, until one is met that lives: so
  * the recording ends with the last of them. Gone at two looks, with a pass over the rings between.
  */

@@ -128,9 +128,7 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 	child->declared = true;
 	if (!rc && rec->pid_namespace)
 		rc = dwell_idmap_set(&rec->forks, body->parent_tid, body->tid);
-	return rc || !rec->filtering || tidfilter_covers(&rec->filter, body->tid)
-		       ? rc
-		       : targets_uncovered(rec, time_ns, body->tid);
+	return rc ? rc : targets_cover(rec, time_ns, body->tid);
 }
 
 /* Does the process still live, in spite of its EXIT record? */

@@ -109,9 +109,7 @@ int targets_add(struct recording *rec, int32_t pid, int32_t tid)
 	}
 	now_ns = recording_now_ns(rec);
 	rc = targets_declare(rec, now_ns, (uint32_t)tid, pid, NULL);
-	return rc || !rec->filtering || tidfilter_covers(&rec->filter, (uint32_t)tid)
-		       ? rc
-		       : targets_uncovered(rec, now_ns, (uint32_t)tid);
+	return rc ? rc : targets_cover(rec, now_ns, (uint32_t)tid);
 }
 
 static int collect_tid(void *user, int32_t pid, int32_t tid)
@@ -281,8 +279,10 @@ bool targets_next_covered(const struct recording *rec, uint32_t tid)
 	return tidfilter_covers(&rec->filter, ahead);
 }
 
-int targets_uncovered(struct recording *rec, uint64_t time_ns, uint32_t tid)
+int targets_cover(struct recording *rec, uint64_t time_ns, uint32_t tid)
 {
+	if (!rec->filtering || tidfilter_covers(&rec->filter, tid))
+		return 0;
 	rec->refilter = true;
 	if (dwell_array_grow(&rec->uncovered))
 		return -ENOMEM;

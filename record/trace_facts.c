@@ -214,27 +214,25 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 	const struct {
 		const char *key;
 		uint64_t value;
+		bool unless_zero;
 	} numbers[] = {
-		{ "window.end_ns", rec->end_ns },
-		{ "recorder.cpu_ns", cpu_ns },
-		{ "records", rec->records },
-		{ "records.lost", rec->lost },
-		{ "chains.truncated", chains->truncated },
-		{ "chains.junk_cut", chains->junk_cut },
+		{ "window.end_ns", rec->end_ns, false },
+		{ "recorder.cpu_ns", cpu_ns, false },
+		{ "records", rec->records, false },
+		{ "records.lost", rec->lost, false },
+		{ "chains.truncated", chains->truncated, false },
+		{ "chains.junk_cut", chains->junk_cut, false },
+		{ "mappings.left_out", dwell_addrspaces_left_out(rec->spaces), true },
+		{ "maps.unread", rec->identify.maps_unread, true },
 	};
 	int rc = facts_clock(rec->writer, rec, "clock.end");
 
 	if (!rc)
 		rc = facts_away(rec);
-
 	if (!rc)
 		rc = trace_facts_loss(rec);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)
-		rc = trace_writer_info_u64(rec->writer, numbers[i].key, numbers[i].value);
-	if (!rc && dwell_addrspaces_left_out(rec->spaces))
-		rc = trace_writer_info_u64(rec->writer, "mappings.left_out",
-					   dwell_addrspaces_left_out(rec->spaces));
-	if (!rc && rec->identify.maps_unread)
-		rc = trace_writer_info_u64(rec->writer, "maps.unread", rec->identify.maps_unread);
+		if (numbers[i].value || !numbers[i].unless_zero)
+			rc = trace_writer_info_u64(rec->writer, numbers[i].key, numbers[i].value);
 	return rc;
 }

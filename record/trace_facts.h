@@ -13,9 +13,9 @@ int trace_facts_begin(struct recording *rec);
 int trace_facts_window(struct recording *rec);
 /* What the kernel counted against what was read. */
 int trace_facts_coverage(struct recording *rec);
-/* The window's end, the clocks then, the recorder's own cost. */
 /* What the side rings lost, so far. */
 int trace_facts_loss(struct recording *rec);
+/* The window's end, the clocks then, the recorder's own cost. */
 int trace_facts_end(struct recording *rec, uint64_t cpu_ns);
 
 #endif

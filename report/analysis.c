@@ -242,13 +242,6 @@ int dwell_analysis_finish(struct dwell_analysis *analysis, const struct dwell_so
 	return analysis_count_finish(analysis, err);
 }
 
-static uint64_t fact_u64(const struct dwell_source *source, const char *key)
-{
-	const char *text = dwell_source_fact(source, key);
-
-	return text ? strtoull(text, NULL, 10) : 0;
-}
-
 /* Where the window ends is known only once the whole file was read. */
 static int find_end(const char *path, uint64_t *ret_end_ns, struct dwell_err *err)
 {
@@ -275,7 +268,8 @@ static int resolve_time(const struct dwell_source *source, const char *path, con
 			struct dwell_filter *filter, struct dwell_err *err)
 {
 	struct time_base base = { .start_ns = dwell_source_info(source)->start_ns,
-				  .realtime_ns = fact_u64(source, "clock.realtime_ns") };
+				  .realtime_ns =
+					  dwell_source_fact_u64(source, "clock.realtime_ns") };
 	int rc = 0;
 
 	if (time_range_needs_end(time))
@@ -283,20 +277,6 @@ static int resolve_time(const struct dwell_source *source, const char *path, con
 	if (!rc)
 		rc = time_range_resolve(time, &base, &filter->from_ns, &filter->to_ns, err);
 	return rc;
-}
-
-static int find_binaries(struct dwell_source *source, const char *path,
-			 const struct dwell_analysis_options *options, struct dwell_err *err)
-{
-	struct dwell_symbols_options symbols;
-	int rc;
-
-	if (!options->symbols)
-		return 0;
-	symbols = *options->symbols;
-	dwell_recorded_options(source, path, &symbols);
-	rc = dwell_source_binaries(source, &symbols);
-	return rc ? dwell_err_sys(err, rc, "cannot read '%s'", path) : 0;
 }
 
 int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
@@ -313,7 +293,8 @@ int dwell_analysis_run(const char *path, const struct dwell_filter *filter,
 	rc = dwell_source_open(path, &ret->source, err);
 	if (rc)
 		return rc;
-	rc = find_binaries(ret->source, path, options, err);
+	if (options->symbols)
+		rc = dwell_recorded_binaries(ret->source, path, options->symbols, err);
 	if (!rc && options->time)
 		rc = resolve_time(ret->source, path, options->time, &resolved, err);
 	tables = (struct dwell_tables){ dwell_source_strings(ret->source),
@@ -352,6 +333,11 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key)
 {
 	return analysis->source ? dwell_source_fact(analysis->source, key) : NULL;
+}
+
+uint64_t dwell_analysis_fact_u64(const struct dwell_analysis *analysis, const char *key)
+{
+	return analysis->source ? dwell_source_fact_u64(analysis->source, key) : 0;
 }
 
 const char *dwell_analysis_label(const struct dwell_analysis *analysis, uint32_t index,

@@ -98,6 +98,8 @@ void dwell_analysis_release(struct dwell_analysis *analysis);
 
 /* A header fact, or NULL. */
 const char *dwell_analysis_fact(const struct dwell_analysis *analysis, const char *key);
+/* The same as a number; 0 when absent or not a number. */
+uint64_t dwell_analysis_fact_u64(const struct dwell_analysis *analysis, const char *key);
 
 /* The index-th label's key, NULL past the last. */
 const char *dwell_analysis_label(const struct dwell_analysis *analysis, uint32_t index,

@@ -4,7 +4,6 @@
 #include "report/health.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/text.h"
@@ -52,20 +51,13 @@ static void read_coverage(const struct dwell_analysis *analysis, struct dwell_he
 	}
 }
 
-static uint64_t fact_u64(const struct dwell_analysis *analysis, const char *key)
-{
-	const char *text = dwell_analysis_fact(analysis, key);
-
-	return text ? strtoull(text, NULL, 10) : 0;
-}
-
 static void read_side_loss(const struct dwell_analysis *analysis, struct dwell_health *health)
 {
-	uint64_t from_ns = fact_u64(analysis, "side.lost_from_ns");
-	uint64_t to_ns = fact_u64(analysis, "side.lost_to_ns");
+	uint64_t from_ns = dwell_analysis_fact_u64(analysis, "side.lost_from_ns");
+	uint64_t to_ns = dwell_analysis_fact_u64(analysis, "side.lost_to_ns");
 	uint64_t start_ns = analysis->info.start_ns;
 
-	health->side_lost = fact_u64(analysis, "side.lost");
+	health->side_lost = dwell_analysis_fact_u64(analysis, "side.lost");
 	health->side_from_ns = from_ns > start_ns ? from_ns - start_ns : 0;
 	health->side_ns = to_ns > from_ns ? to_ns - from_ns : 0;
 }

@@ -308,14 +308,3 @@ void dwell_unwind(const struct dwell_unwind_start *start, const struct dwell_add
 	}
 	ret->end = (uint8_t)end;
 }
-
-const char *dwell_unwind_end_name(enum dwell_unwind_end end)
-{
-	static const char *const names[DWELL_UNWIND_ENDS] = {
-		[DWELL_UNWIND_COMPLETE] = "complete",	   [DWELL_UNWIND_TRUNCATED] = "truncated",
-		[DWELL_UNWIND_DEEP] = "too deep",	   [DWELL_UNWIND_NO_MAP] = "no map",
-		[DWELL_UNWIND_NO_INFO] = "no information",
-	};
-
-	return (unsigned)end < DWELL_UNWIND_ENDS ? names[end] : "";
-}

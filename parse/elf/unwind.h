@@ -63,7 +63,4 @@ void dwell_unwind(const struct dwell_unwind_start *start, const struct dwell_add
 		  int32_t pid, dwell_unwind_table_fn table_of, void *user,
 		  struct dwell_unwound *ret);
 
-/* "complete", "truncated", ... */
-const char *dwell_unwind_end_name(enum dwell_unwind_end end);
-
 #endif
