@@ -32,30 +32,24 @@ static bool cpu_tell(struct perf_source *perf)
  * there is something to count. 0 or -ENOMEM. */
 static int counts_tell(struct dwell_source *source)
 {
-	static const struct dwell_unwinder_stats none;
 	const struct perf_source *perf = source->format;
-	const struct dwell_unwinder_stats *stacks =
-		perf->unwinder ? dwell_unwinder_stats(perf->unwinder) : &none;
-	const struct {
-		const char *key;
-		uint64_t count;
-	} counts[] = {
-		{ "stacks.not_unwound", perf->not_unwound + stacks->not_unwound },
-		{ "stacks.complete", stacks->ends[DWELL_UNWIND_COMPLETE] },
-		{ "stacks.truncated",
-		  stacks->ends[DWELL_UNWIND_TRUNCATED] + stacks->ends[DWELL_UNWIND_DEEP] },
-		{ "stacks.broken",
-		  stacks->ends[DWELL_UNWIND_NO_MAP] + stacks->ends[DWELL_UNWIND_NO_INFO] },
-		{ "mappings.left_out", dwell_addrspaces_left_out(perf->spaces) },
+	struct dwell_unwinder_stats stats = { 0 };
+	struct dwell_unwinder_count counts[DWELL_UNWINDER_COUNTS + 5] = {
+		[DWELL_UNWINDER_COUNTS] = { "mappings.left_out",
+					    dwell_addrspaces_left_out(perf->spaces) },
 		{ "records.unknown", perf->info->unknown_records },
 		{ "records.bad", perf->info->bad_records + perf->bad_samples },
 		{ "files.missing", perf->info->missing_files },
 		{ "aux.bytes", perf->info->aux_bytes },
 	};
 
+	if (perf->unwinder)
+		stats = *dwell_unwinder_stats(perf->unwinder);
+	stats.not_unwound += perf->not_unwound;
+	dwell_unwinder_counts(&stats, counts);
 	for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		if (counts[i].count &&
-		    source_fact_set_u64(source, counts[i].key, counts[i].count) == -ENOMEM)
+		    source_fact_set_u64(source, counts[i].fact, counts[i].count) == -ENOMEM)
 			return -ENOMEM;
 	return 0;
 }

@@ -3,10 +3,13 @@
  * and what is met in a process for the first time is identified while the process lives. */
 #include "record/chains.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "lib/array.h"
 #include "lib/idmap.h"
@@ -17,6 +20,7 @@ struct chains {
 	struct dwell_stacks *stacks;
 	struct identify *identify;
 	struct dwell_callchains *callchains;
+	struct dwell_unwinder *unwinder; /* NULL = no stacks are copied */
 	const char *kallsyms_path;
 	struct dwell_kallsyms *kallsyms;
 	DWELL_ARRAY(uint32_t) unnamed; /* kernel frames without a symbol */
@@ -96,9 +100,32 @@ static int user_frame(void *user, int32_t pid, const struct dwell_mapping *map, 
 	return identify_frame(chains->identify, pid, map, frame);
 }
 
+static int mapped_open(void *user, int32_t pid, const struct dwell_mapping *map)
+{
+	const struct chains *chains = user;
+
+	return identify_open(chains->identify, pid, map);
+}
+
+/* The vdso is this host's and this kernel's: the unwinder is told whose the recording is. */
+static int unwinder_new(struct chains *chains, const struct dwell_addrspaces *spaces)
+{
+	struct dwell_symbols_options options = { 0 };
+	struct utsname host;
+
+	if (uname(&host))
+		return -errno;
+	options.host_name = host.nodename;
+	options.kernel_release = host.release;
+	options.machine = host.machine;
+	return dwell_unwinder_new(chains->strings, chains->stacks, spaces, &options, mapped_open,
+				  chains, &chains->unwinder);
+}
+
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	       struct dwell_addrspaces *spaces, struct identify *identify,
-	       const char *kallsyms_path, struct chains **ret_chains, struct dwell_err *err)
+	       const char *kallsyms_path, bool unwinding, struct chains **ret_chains,
+	       struct dwell_err *err)
 {
 	static const struct dwell_callchain_ops ops = { kernel_frame, interrupt_entry, user_frame };
 	uint32_t max_stack = (uint32_t)proc_number("/proc/sys/kernel/perf_event_max_stack", 127);
@@ -114,6 +141,8 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	chains->callchains = dwell_callchains_new(strings, stacks, spaces, max_stack, &ops, chains);
 	if (chains->callchains)
 		rc = dwell_kallsyms_read(kallsyms_path, &chains->kallsyms, err);
+	if (!rc && unwinding)
+		rc = unwinder_new(chains, spaces);
 	if (rc) {
 		chains_free(chains);
 		return dwell_err_sys(err, rc, "cannot prepare stacks");
@@ -128,6 +157,7 @@ void chains_free(struct chains *chains)
 		return;
 	dwell_kallsyms_free(chains->kallsyms);
 	dwell_callchains_free(chains->callchains);
+	dwell_unwinder_free(chains->unwinder);
 	dwell_array_release(&chains->unnamed);
 	dwell_array_release(&chains->unnamed_addresses);
 	dwell_array_release(&chains->starts);
@@ -135,10 +165,30 @@ void chains_free(struct chains *chains)
 	free(chains);
 }
 
-int chains_stack(struct chains *chains, int32_t pid, const uint64_t *chain, uint64_t count,
+int chains_stack(struct chains *chains, int32_t pid, const struct dwell_perf_sample *sample,
 		 enum dwell_callchain_part part, uint32_t *ret_stack)
 {
-	return dwell_callchain_stack(chains->callchains, pid, chain, count, part, 0, ret_stack);
+	const uint64_t *chain = sample->chain;
+	uint64_t count = sample->chain_count;
+	uint32_t root = 0;
+
+	/* Kernel threads and those that exit have no user part. Of 32-bit ones the kernel has taken
+	 * it, by frame pointer. */
+	if (chains->unwinder && sample->user_regs &&
+	    sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
+		const struct dwell_copied_stack copied = {
+			.machine = DWELL_UNWIND_THIS_MACHINE,
+			.abi = sample->user_regs_abi,
+			.regs_mask = DWELL_UNWIND_REGS_MASK,
+			.regs = sample->user_regs,
+			.stack = sample->user_stack,
+			.stack_bytes = sample->user_stack_bytes,
+		};
+
+		if (dwell_unwinder_chain(chains->unwinder, pid, &copied, &chain, &count, &root))
+			part = DWELL_CALLCHAIN_UNWOUND;
+	}
+	return dwell_callchain_stack(chains->callchains, pid, chain, count, part, root, ret_stack);
 }
 
 /* The address of a kernel function by name. Few names come again and again, and looking for one is
@@ -190,6 +240,11 @@ bool chains_kernel_hidden(const struct chains *chains)
 const struct dwell_callchain_stats *chains_stats(const struct chains *chains)
 {
 	return dwell_callchains_stats(chains->callchains);
+}
+
+const struct dwell_unwinder_stats *chains_unwound(const struct chains *chains)
+{
+	return chains->unwinder ? dwell_unwinder_stats(chains->unwinder) : NULL;
 }
 
 int chains_finish(struct chains *chains, int (*named)(void *user, uint32_t frame), void *user)

@@ -14,12 +14,17 @@
 #include <unistd.h>
 
 #include "lib/opt.h"
+#include "parse/elf/unwind.h"
 #include "record/session.h"
 
 enum {
 	FREQ_DEFAULT_HZ = 99,
 	FREQ_MAX_HZ = 20000,
 	RING_MIN_BYTES = 4096,
+	/* As perf's. The kernel takes words, and records have 16 bits of length. */
+	STACK_BYTES_DEFAULT = 8192,
+	STACK_BYTES_MIN = 256,
+	STACK_BYTES_MAX = 65528 - 1024,
 	/* Facts have to fit into one block, and into what a reader takes of them. */
 	LABELS_MAX = 256,
 	LABEL_KEY_BYTES = 64,
@@ -61,7 +66,7 @@ static const struct dwell_opt record_opts[] = {
 	[OPT_DELAY] = { "delay", 'D', "TIME", "begin this long after the command" },
 	[OPT_CALLS] = { "callchains", 'g', NULL, "record stacks (the default)" },
 	[OPT_CALL_GRAPH] = { "call-graph", 0, "HOW",
-			     "stacks by frame pointer: fp (default), none" },
+			     "user stacks: fp (default), dwarf[,BYTES], none" },
 	[OPT_NO_WAKERS] = { "no-wakers", 0, NULL, "do not record who ended a wait (cheaper)" },
 	[OPT_NO_INHERIT] = { "no-inherit", 0, NULL, "do not follow new threads and processes" },
 	[OPT_CPU] = { "cpu", 'C', "LIST", "record on these CPUs only (0,2-3); with -a" },
@@ -141,9 +146,27 @@ static int add_label(struct record_config *config, const char *value, struct dwe
 
 static int set_call_graph(struct record_config *config, const char *value, struct dwell_err *err)
 {
-	if (strcmp(value, "fp") && strcmp(value, "none"))
-		return dwell_err_set(err, -EINVAL, "'%s' is not one of fp, none", value);
-	config->callchains = !strcmp(value, "fp");
+	static const char dwarf[] = "dwarf";
+	size_t length = strlen(dwarf);
+	uint64_t bytes = STACK_BYTES_DEFAULT;
+
+	config->callchains = strcmp(value, "none") != 0;
+	config->stack_bytes = 0;
+	if (!strcmp(value, "fp") || !config->callchains)
+		return 0;
+	if (strncmp(value, dwarf, length) || (value[length] && value[length] != ','))
+		return dwell_err_set(err, -EINVAL, "'%s' is not one of fp, dwarf[,BYTES], none",
+				     value);
+	if (value[length] && dwell_opt_bytes(value + length + 1, &bytes, err))
+		return -EINVAL;
+	if (bytes < STACK_BYTES_MIN || bytes > STACK_BYTES_MAX)
+		return dwell_err_set(err, -EINVAL, "'%s': %d to %d bytes of stack can be copied",
+				     value, STACK_BYTES_MIN, STACK_BYTES_MAX);
+	if (!DWELL_UNWIND_REGS_MASK)
+		return dwell_err_set(err, -EINVAL,
+				     "'%s': unwinding is not implemented for this machine; use fp",
+				     value);
+	config->stack_bytes = (uint32_t)(bytes + 7) & ~7u;
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct record_config {
 	uint64_t max_bytes;  /* of the trace, 0 = no limit */
 	uint64_t ring_bytes; /* per CPU, 0 = chosen */
 	bool callchains;
+	uint32_t stack_bytes; /* of user stack, copied with samples and switch-outs and unwound; 0 =
+			       * user stacks by frame pointer */
 	bool wakers;
 	bool inherit;
 	const char *cpus; /* list, NULL = all */

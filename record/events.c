@@ -16,10 +16,13 @@
 
 #include "lib/io.h"
 #include "lib/trace_format.h"
+#include "parse/elf/unwind.h"
 #include "parse/perf/sample.h"
 #include "record/cpulist.h"
 #include "record/procfs.h"
 #include "record/ringsize.h"
+
+#define COPIED_SAMPLE_TYPE (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 {
@@ -32,7 +35,7 @@ int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Sample types of the records in the rings. */
+/* Sample types of the records in the rings. What copied stacks add comes last in a record. */
 static uint64_t main_sample_type(const struct events *events)
 {
 	uint64_t type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -45,9 +48,20 @@ static uint64_t main_sample_type(const struct events *events)
 
 void events_layout_init(struct events *events)
 {
-	const struct dwell_perf_attr attr = { .sample_type = main_sample_type(events) };
+	struct dwell_perf_attr attr = { .sample_type = main_sample_type(events) };
 
 	dwell_perf_layout_init(&events->layout, &attr, false);
+	attr.sample_type |= COPIED_SAMPLE_TYPE;
+	attr.regs_user = DWELL_UNWIND_REGS_MASK;
+	dwell_perf_layout_init(&events->copied, &attr, false);
+}
+
+/* Where a thread was: registers and the top of its stack, for the recorder to unwind. Not of those
+ * who wake: most wakings come from interrupts, and each would cost a copy. */
+static bool event_copies(const struct events *events, enum record_event event)
+{
+	return events->config->stack_bytes &&
+	       (event == RECORD_CLOCK || event == RECORD_SWITCH || event == RECORD_STACKS);
 }
 
 void event_attr_fill(const struct events *events, enum record_event event,
@@ -71,6 +85,11 @@ void event_attr_fill(const struct events *events, enum record_event event,
 		.exclude_kernel = !facts->kernel_chains,
 		.exclude_hv = 1,
 	};
+	if (event_copies(events, event)) {
+		attr->sample_type |= COPIED_SAMPLE_TYPE;
+		attr->sample_regs_user = DWELL_UNWIND_REGS_MASK;
+		attr->sample_stack_user = events->config->stack_bytes;
+	}
 	switch (event) {
 	case RECORD_CLOCK:
 		attr->exclude_idle = 1;

@@ -74,6 +74,7 @@ struct events {
 	uint64_t ring_bytes, side_bytes;
 	uint32_t test_next;		 /* CPU to be tested next, modulo their number */
 	struct dwell_perf_layout layout; /* of the records in the rings */
+	struct dwell_perf_layout copied; /* ... of samples that carry a copy of the user stack */
 	DWELL_ARRAY(struct event_fd) fds;
 };
 

@@ -24,12 +24,9 @@ void identify_release(struct identify *identify)
 	dwell_array_release(&identify->code);
 }
 
-/* Opens what is mapped: by the mapping itself, which finds deleted and replaced files too, else by
- * name in the process's own file tree if that is still the same file. -errno when neither can be.
- */
-static int mapped_open(const struct dwell_strings *strings, const struct dwell_file *file,
-		       int32_t pid, const struct dwell_mapping *map)
+int identify_open(const struct identify *identify, int32_t pid, const struct dwell_mapping *map)
 {
+	const struct dwell_file *file = dwell_stacks_file(identify->stacks, map->file);
 	char path[PATH_MAX];
 	struct stat st;
 	int fd;
@@ -40,7 +37,7 @@ static int mapped_open(const struct dwell_strings *strings, const struct dwell_f
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", pid,
-		 dwell_strings_get(strings, file->path));
+		 dwell_strings_get(identify->strings, file->path));
 	fd = dwell_io_open_regular(path, 0);
 	if (fd < 0)
 		return fd;
@@ -69,7 +66,7 @@ static int identify_file(struct identify *identify, int32_t pid, const struct dw
 	    file->build_id_bytes)
 		return 0;
 	identify->looked_at.data[map->file] = 1;
-	fd = mapped_open(identify->strings, file, pid, map);
+	fd = identify_open(identify, pid, map);
 	if (fd < 0)
 		return 0; /* gone, or not ours to read: told by inode then */
 	bytes = dwell_build_id_read(fd, build_id);

@@ -34,6 +34,11 @@ void identify_release(struct identify *identify);
 int identify_frame(struct identify *identify, int32_t pid, const struct dwell_mapping *map,
 		   uint32_t frame);
 
+/* Opens the file that pid has mapped: by the mapping itself, which finds deleted and replaced files
+ * too, else by name in the process's own file tree if that is still the same file. A descriptor, or
+ * -errno when neither can be. */
+int identify_open(const struct identify *identify, int32_t pid, const struct dwell_mapping *map);
+
 /* Names the run-time code of pid from its perf-PID.map (pid -1 = of all processes): before the
  * process is gone, and at the end. 0 or -ENOMEM. */
 int identify_code_of(struct identify *identify, int32_t pid);

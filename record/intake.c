@@ -76,12 +76,12 @@ static int sample_stack(struct recording *rec, const struct dwell_perf_sample *s
 			enum dwell_callchain_part part, uint32_t *ret_stack)
 {
 	*ret_stack = 0;
-	if (!sample->chain_count)
+	if (!sample->chain_count && !sample->user_regs)
 		return 0;
 	if (pid > 0 && !dwell_addrspaces_known(rec->spaces, pid) &&
 	    dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL))
 		dwell_addrspaces_exec(rec->spaces, pid); /* gone: known to have nothing */
-	return chains_stack(rec->chains, pid, sample->chain, sample->chain_count, part, ret_stack);
+	return chains_stack(rec->chains, pid, sample, part, ret_stack);
 }
 
 static void comm_copy(char comm[32], const struct dwell_perf_sample *sample, uint16_t offset,
@@ -316,16 +316,27 @@ static int learn_from(struct recording *rec, uint32_t cpu, const struct dwell_pe
 	return loss_learn(rec, cpu, sample, comm);
 }
 
+/* With or without a copy of the user stack: what lies behind the rest of a record tells. */
+static bool sample_decode(const struct recording *rec, const struct perf_event_header *record,
+			  struct dwell_perf_sample *ret_sample)
+{
+	uint32_t bytes = record->size - (uint32_t)sizeof(*record);
+
+	*ret_sample = (struct dwell_perf_sample){ 0 };
+	return (rec->config->stack_bytes &&
+		dwell_perf_sample_decode(&rec->events.copied, record + 1, bytes, ret_sample)) ||
+	       dwell_perf_sample_decode(&rec->events.layout, record + 1, bytes, ret_sample);
+}
+
 /* Every sample counts as read; one stamped outside the window goes no further. */
 static int take_sample(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
 		       bool outside)
 {
 	struct event_count *counts = rec->events.cpus[cpu].counts;
-	struct dwell_perf_sample sample = { 0 };
+	struct dwell_perf_sample sample;
 	uint16_t type = 0;
 
-	if (!dwell_perf_sample_decode(&rec->events.layout, record + 1,
-				      record->size - (uint32_t)sizeof(*record), &sample))
+	if (!sample_decode(rec, record, &sample))
 		return dwell_err_set(&rec->err, -EBADMSG,
 				     "the kernel's sample does not have the layout asked for");
 	if (!rec->facts.tracepoints) {

@@ -147,7 +147,7 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	rec->identify.strings = rec->strings;
 	rec->identify.stacks = rec->stacks;
 	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, "/proc/kallsyms",
-			  &rec->chains, err);
+			  rec->config->stack_bytes != 0, &rec->chains, err);
 }
 
 /* Opens all events of a privileged recording, in the order that leaves no hole: mappings are

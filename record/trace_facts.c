@@ -72,6 +72,7 @@ static int facts_write(struct recording *rec)
 		{ "mode.switches", 1 },
 		{ "mode.wakings", facts->tracepoints && config->wakers },
 		{ "mode.callchains", config->callchains },
+		{ "mode.stack_bytes", config->stack_bytes },
 		{ "mode.pid_namespace", rec->pid_namespace },
 	};
 	for (unsigned i = 0; !rc && i < sizeof(texts) / sizeof(*texts); i++)
@@ -208,6 +209,22 @@ static int facts_away(struct recording *rec)
 	return used ? trace_writer_info(rec->writer, "cpus.away", list) : 0;
 }
 
+/* How the copied user stacks ended. */
+static int facts_stacks(struct recording *rec)
+{
+	const struct dwell_unwinder_stats *stats = chains_unwound(rec->chains);
+	struct dwell_unwinder_count counts[DWELL_UNWINDER_COUNTS];
+	int rc = 0;
+
+	if (!stats)
+		return 0;
+	dwell_unwinder_counts(stats, counts);
+	for (unsigned i = 0; !rc && i < DWELL_UNWINDER_COUNTS; i++)
+		if (counts[i].count)
+			rc = trace_writer_info_u64(rec->writer, counts[i].fact, counts[i].count);
+	return rc;
+}
+
 int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 {
 	const struct dwell_callchain_stats *chains = chains_stats(rec->chains);
@@ -229,6 +246,8 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 
 	if (!rc)
 		rc = facts_away(rec);
+	if (!rc)
+		rc = facts_stacks(rec);
 	if (!rc)
 		rc = trace_facts_loss(rec);
 	for (unsigned i = 0; !rc && i < sizeof(numbers) / sizeof(*numbers); i++)

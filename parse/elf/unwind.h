@@ -11,6 +11,19 @@
 #include "parse/elf/addrspace.h"
 #include "parse/elf/unwind_table.h"
 
+/* The registers that unwinding on this machine starts from, as PERF_SAMPLE_REGS_USER numbers them;
+ * 0 where it is not implemented. */
+#if defined(__x86_64__)
+#define DWELL_UNWIND_REGS_MASK	  0xff01ffull /* ax to ip, r8 to r15 */
+#define DWELL_UNWIND_THIS_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define DWELL_UNWIND_REGS_MASK	  0x1ffffffffull /* x0 to x30, sp, pc */
+#define DWELL_UNWIND_THIS_MACHINE EM_AARCH64
+#else
+#define DWELL_UNWIND_REGS_MASK	  0ull
+#define DWELL_UNWIND_THIS_MACHINE EM_NONE
+#endif
+
 enum {
 	DWELL_UNWIND_REGISTERS = 33, /* DWARF numbers; x86-64: 0 to 16, AArch64: 0 to 31 and pc */
 	DWELL_UNWIND_FRAMES_MAX = 512,

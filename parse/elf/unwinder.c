@@ -72,36 +72,32 @@ void dwell_unwinder_free(struct dwell_unwinder *unwinder)
 	free(unwinder);
 }
 
-/* The image of a mapped file; the vdso of a live process is this one's. */
+/* The image of a mapped file. A live process shows what it has mapped; when it is gone, and for the
+ * vdso, which is this process's too, files are looked for as for symbols. */
 static bool mapped_open(struct dwell_unwinder *unwinder, int32_t pid,
 			const struct dwell_mapping *map, const struct dwell_file *file,
 			struct image *ret_image)
 {
 	const char *path = dwell_strings_get(unwinder->strings, file->path);
-	struct image image = { .fd = -1 };
 	struct why why;
 
-	if (!unwinder->open || file->kind == DWELL_FILE_VDSO) {
-		if (binary_open(&unwinder->places, file, path, &image, &why) != DWELL_SYMBOL_OK)
-			return false;
-	} else {
-		image.fd = unwinder->open(unwinder->user, pid, map);
-		if (image.fd < 0)
-			return false;
-		if (image_open_fd(image.fd, &image.elf)) {
-			image_close(&image);
-			return false;
+	if (unwinder->open && file->kind != DWELL_FILE_VDSO) {
+		struct image image = { .fd = unwinder->open(unwinder->user, pid, map) };
+
+		if (image.fd >= 0 && !image_open_fd(image.fd, &image.elf)) {
+			*ret_image = image;
+			return true;
 		}
+		image_close(&image);
 	}
-	*ret_image = image;
-	return true;
+	return binary_open(&unwinder->places, file, path, ret_image, &why) == DWELL_SYMBOL_OK;
 }
 
 static void entry_load(struct dwell_unwinder *unwinder, int32_t pid,
 		       const struct dwell_mapping *map, struct entry *entry)
 {
 	const struct dwell_file *file = dwell_stacks_file(unwinder->stacks, map->file);
-	struct image image;
+	struct image image = { .fd = -1 };
 
 	entry->tried = true;
 	if ((file->kind != DWELL_FILE_ELF && file->kind != DWELL_FILE_VDSO) ||
@@ -173,4 +169,18 @@ bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid,
 const struct dwell_unwinder_stats *dwell_unwinder_stats(const struct dwell_unwinder *unwinder)
 {
 	return &unwinder->stats;
+}
+
+void dwell_unwinder_counts(const struct dwell_unwinder_stats *stats,
+			   struct dwell_unwinder_count ret_counts[DWELL_UNWINDER_COUNTS])
+{
+	const uint64_t *ends = stats->ends;
+	const struct dwell_unwinder_count counts[DWELL_UNWINDER_COUNTS] = {
+		{ "stacks.complete", ends[DWELL_UNWIND_COMPLETE] },
+		{ "stacks.truncated", ends[DWELL_UNWIND_TRUNCATED] + ends[DWELL_UNWIND_DEEP] },
+		{ "stacks.broken", ends[DWELL_UNWIND_NO_MAP] + ends[DWELL_UNWIND_NO_INFO] },
+		{ "stacks.not_unwound", stats->not_unwound },
+	};
+
+	memcpy(ret_counts, counts, sizeof(counts));
 }

@@ -27,6 +27,15 @@ struct dwell_unwinder_stats {
 	uint64_t not_unwound;		  /* without registers, or of another machine */
 };
 
+/* The same by the facts' names that traces and readers use: "stacks.complete" and so on. */
+struct dwell_unwinder_count {
+	const char *fact;
+	uint64_t count;
+};
+enum { DWELL_UNWINDER_COUNTS = 4 };
+void dwell_unwinder_counts(const struct dwell_unwinder_stats *stats,
+			   struct dwell_unwinder_count ret_counts[DWELL_UNWINDER_COUNTS]);
+
 struct dwell_unwinder; /* opaque */
 
 /* Tables are borrowed and may grow meanwhile; options are copied. Files are opened by `open`, else

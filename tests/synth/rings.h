@@ -141,7 +141,7 @@ static inline struct rings *rings_new(bool tracepoints)
 					   .writer = rec->writer };
 	rings_kallsyms(r);
 	assert_int_equal(chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify,
-				    r->symbols, &rec->chains, NULL),
+				    r->symbols, false, &rec->chains, NULL),
 			 0);
 	rec->start_ns = START_NS;
 	return r;

@@ -57,8 +57,8 @@ static int setup(void **state)
 		return -1;
 	f->identify.strings = f->strings;
 	f->identify.stacks = f->stacks;
-	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, "/proc/kallsyms", &f->chains,
-		       &err))
+	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, "/proc/kallsyms", false,
+		       &f->chains, &err))
 		return -1;
 	map(f, START, "/bin/a");
 	return 0;
@@ -98,12 +98,21 @@ static void text_add(struct fixture *f, uint32_t stack)
 			 (unsigned long long)frame->offset);
 }
 
+static uint32_t stack_of(struct fixture *f, int32_t pid, const uint64_t *chain, uint64_t count,
+			 enum dwell_callchain_part part)
+{
+	const struct dwell_perf_sample sample = { .chain = chain, .chain_count = count };
+	uint32_t stack = 77;
+
+	assert_int_equal(chains_stack(f->chains, pid, &sample, part, &stack), 0);
+	return stack;
+}
+
 static const char *text(struct fixture *f, int32_t pid, const uint64_t *chain, uint64_t count,
 			enum dwell_callchain_part part)
 {
-	uint32_t stack = 77;
+	uint32_t stack = stack_of(f, pid, chain, count, part);
 
-	assert_int_equal(chains_stack(f->chains, pid, chain, count, part, &stack), 0);
 	f->text[0] = '\0';
 	text_add(f, stack);
 	return f->text;
@@ -111,10 +120,8 @@ static const char *text(struct fixture *f, int32_t pid, const uint64_t *chain, u
 
 static uint32_t depth(struct fixture *f, const uint64_t *chain, uint64_t count)
 {
-	uint32_t stack, n = 0;
+	uint32_t stack = stack_of(f, PID, chain, count, DWELL_CALLCHAIN_ALL), n = 0;
 
-	assert_int_equal(chains_stack(f->chains, PID, chain, count, DWELL_CALLCHAIN_ALL, &stack),
-			 0);
 	for (; stack; stack = dwell_stacks_node(f->stacks, stack)->parent)
 		n++;
 	return n;
@@ -221,18 +228,15 @@ static void a_changed_mapping_is_seen(void **state)
 {
 	const uint64_t chain[] = { USER, START + 0x100 };
 	struct fixture *f = *state;
-	uint32_t first, again;
+	uint32_t first = stack_of(f, PID, chain, 2, DWELL_CALLCHAIN_ALL);
 
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &first), 0);
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &again), 0);
-	assert_int_equal(first, again);
+	assert_int_equal(stack_of(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), first);
 	map(f, START, "/bin/b");
 	assert_string_equal(text(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), "|/bin/b+1100");
 	assert_int_equal(dwell_addrspaces_exec(f->spaces, PID), 0);
 	assert_string_equal(text(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), "|+0");
 	map(f, START, "/bin/a");
-	assert_int_equal(chains_stack(f->chains, PID, chain, 2, DWELL_CALLCHAIN_ALL, &again), 0);
-	assert_int_equal(first, again);
+	assert_int_equal(stack_of(f, PID, chain, 2, DWELL_CALLCHAIN_ALL), first);
 }
 
 static void frames_of_proc_stack(void **state)
