@@ -49,5 +49,6 @@ bool perf_unwind(struct perf_source *perf, const struct dwell_perf_layout *layou
 		*ret_root = perf->not_unwound_frame;
 		return false;
 	}
-	return dwell_unwinder_chain(perf->unwinder, pid, &copied, chain, count, ret_root);
+	return dwell_unwinder_chain(perf->unwinder, pid, (int32_t)sample->tid, &copied, chain,
+				    count, ret_root);
 }

@@ -26,7 +26,9 @@ enum dwell_file_kind {
 #define DWELL_FRAME_TRUNCATED	"[truncated]"	/* root of a chain cut at the kernel's maximum */
 #define DWELL_FRAME_NOT_SAMPLED "[not sampled]" /* ran, but no sample hit it */
 #define DWELL_FRAME_NOT_UNWOUND "[not unwound]" /* a copied user stack stands for this part */
-#define DWELL_FRAME_NO_STACK	"[no stack]"	/* the stack is not known */
+#define DWELL_FRAME_JOINED \
+	"[joined]" /* from here to the root: of an earlier chain, see unwinder.h */
+#define DWELL_FRAME_NO_STACK "[no stack]" /* the stack is not known */
 
 enum { DWELL_BUILD_ID_MAX = 20 };
 

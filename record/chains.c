@@ -185,7 +185,8 @@ int chains_stack(struct chains *chains, int32_t pid, const struct dwell_perf_sam
 			.stack_bytes = sample->user_stack_bytes,
 		};
 
-		if (dwell_unwinder_chain(chains->unwinder, pid, &copied, &chain, &count, &root))
+		if (dwell_unwinder_chain(chains->unwinder, pid, (int32_t)sample->tid, &copied,
+					 &chain, &count, &root))
 			part = DWELL_CALLCHAIN_UNWOUND;
 	}
 	return dwell_callchain_stack(chains->callchains, pid, chain, count, part, root, ret_stack);

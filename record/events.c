@@ -222,7 +222,10 @@ int events_init(struct events *events, const struct record_config *config,
 	if (!online)
 		return dwell_err_set(err, -EINVAL, "none of the CPUs '%s' is online", config->cpus);
 	events->side_bytes = facts->tracepoints ? ring_side_bytes_choose(online) : 0;
-	events->ring_bytes = ring_bytes_choose(config->ring_bytes, online, events->side_bytes);
+	events->ring_bytes =
+		ring_bytes_choose(config->ring_bytes,
+				  config->stack_bytes ? RING_MAX_BYTES_COPIES : RING_MAX_BYTES,
+				  online, events->side_bytes);
 	return 0;
 }
 

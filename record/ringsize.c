@@ -52,14 +52,14 @@ uint64_t ring_side_bytes_choose(uint32_t cpus)
 	return bytes;
 }
 
-uint64_t ring_bytes_choose(uint64_t wanted, uint32_t cpus, uint64_t side_bytes)
+uint64_t ring_bytes_choose(uint64_t wanted, uint64_t max_bytes, uint32_t cpus, uint64_t side_bytes)
 {
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE), bytes = page_bytes;
 	uint64_t share = memory_share(cpus, page_bytes);
 	uint64_t lockable = ring_bytes_lockable(cpus, side_bytes, page_bytes);
 
 	if (!wanted) {
-		wanted = share < RING_MAX_BYTES ? share : RING_MAX_BYTES;
+		wanted = share < max_bytes ? share : max_bytes;
 		wanted = wanted > RING_MIN_BYTES ? wanted : RING_MIN_BYTES;
 	}
 	wanted = wanted < lockable ? wanted : lockable;

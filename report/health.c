@@ -13,10 +13,6 @@
 static const struct {
 	const char *fact, *before, *after;
 } tellings[DWELL_TELLINGS] = {
-	{ "stacks.not_unwound", "", " user stacks were copied and are not unwound: [not unwound]" },
-	{ "stacks.truncated", "", " user stacks end where their copy did: [truncated]" },
-	{ "stacks.broken", "",
-	  " user stacks lead through code that nothing tells how to unwind: [not unwound]" },
 	{ "mappings.left_out", "",
 	  " mappings of files were more than is kept: frames in them have "
 	  "no name" },
@@ -28,6 +24,17 @@ static const struct {
 	{ "maps.unread", "",
 	  " perf-PID.map files were too large to be read: code made at run time has no name" },
 	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
+};
+
+/* In the order of enum dwell_health_stacks. */
+static const struct {
+	const char *fact, *meaning;
+} stack_ends[DWELL_STACKS_ENDS] = {
+	{ "stacks.complete", "" },
+	{ "stacks.joined", "" },
+	{ "stacks.truncated", "end where their copy did, [truncated]" },
+	{ "stacks.broken", "lead through code that nothing tells how to unwind, [not unwound]" },
+	{ "stacks.not_unwound", "were copied and are not unwound, [not unwound]" },
 };
 
 static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
@@ -91,6 +98,8 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
 		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
+	for (unsigned end = 0; end < DWELL_STACKS_ENDS; end++)
+		health.stacks[end] = dwell_analysis_fact_u64(analysis, stack_ends[end].fact);
 	read_coverage(analysis, &health);
 	read_side_loss(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
@@ -104,6 +113,15 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 double dwell_health_coverage(const struct dwell_health *health)
 {
 	return health->kernel_count ? (double)health->parsed / (double)health->kernel_count : 1;
+}
+
+uint64_t dwell_health_stacks(const struct dwell_health *health)
+{
+	uint64_t all = 0;
+
+	for (unsigned end = 0; end < DWELL_STACKS_ENDS; end++)
+		all += health->stacks[end];
+	return all;
 }
 
 bool dwell_health_lossy(const struct dwell_health *health)
@@ -165,6 +183,19 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 	}
 }
 
+/* A few are lost to every unwinder, in the middle of a program's start for one. */
+static void warn_stacks(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	uint64_t all = dwell_health_stacks(health);
+	char count[TEXT_NUMBER_BYTES], share[TEXT_NUMBER_BYTES];
+
+	for (unsigned end = DWELL_STACKS_TRUNCATED; end < DWELL_STACKS_ENDS; end++)
+		if (health->stacks[end] > all / 100)
+			warn(fn, user, "%s of the user stacks (%s) %s",
+			     text_share(share, health->stacks[end], all),
+			     text_count(count, health->stacks[end]), stack_ends[end].meaning);
+}
+
 static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
 	char bytes[TEXT_NUMBER_BYTES], cpus[128];
@@ -173,6 +204,7 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		if (health->told[i])
 			warn(fn, user, "%s%s%s", tellings[i].before, health->told[i],
 			     tellings[i].after);
+	warn_stacks(health, fn, user);
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",
 		     text_bytes(bytes, health->unread_bytes));

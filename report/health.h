@@ -11,7 +11,17 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
-enum { DWELL_TELLINGS = 10 };
+enum { DWELL_TELLINGS = 7 };
+
+/* User stacks that were copied and unwound, by how they ended. */
+enum dwell_health_stacks {
+	DWELL_STACKS_COMPLETE = 0,
+	DWELL_STACKS_JOINED,
+	DWELL_STACKS_TRUNCATED,
+	DWELL_STACKS_BROKEN,
+	DWELL_STACKS_NOT_UNWOUND,
+	DWELL_STACKS_ENDS
+};
 
 struct dwell_health {
 	uint64_t lost, late, wakings_dropped;
@@ -26,6 +36,7 @@ struct dwell_health {
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
+	uint64_t stacks[DWELL_STACKS_ENDS];
 	const char *told[DWELL_TELLINGS]; /* counts of what was passed over, as text; NULL = none */
 	bool has_switches, has_wakings;
 	bool has_waits;			/* without switches: some event tells of waits */
@@ -40,6 +51,9 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 
 /* parsed / kernel_count, at most 1; 1 when the kernel counted nothing. */
 double dwell_health_coverage(const struct dwell_health *health);
+
+/* All user stacks that were copied; 0 = none were. */
+uint64_t dwell_health_stacks(const struct dwell_health *health);
 
 /* Is anything missing that was asked for (exit 4 under --strict)? */
 bool dwell_health_lossy(const struct dwell_health *health);

@@ -170,6 +170,24 @@ static void put_unknown(struct builder *b, const uint64_t *unknown_ns)
 	put_object(b, "unknown", &object);
 }
 
+/* Absent when no user stacks were copied. */
+static void put_stacks(struct builder *b, const struct dwell_health *health)
+{
+	static const char *const keys[DWELL_STACKS_ENDS] = {
+		[DWELL_STACKS_COMPLETE] = "complete",	    [DWELL_STACKS_JOINED] = "joined",
+		[DWELL_STACKS_TRUNCATED] = "truncated",	    [DWELL_STACKS_BROKEN] = "broken",
+		[DWELL_STACKS_NOT_UNWOUND] = "not_unwound",
+	};
+	struct builder object = { 0 };
+
+	if (!dwell_health_stacks(health))
+		return;
+	object.object = json_object_new_object();
+	for (unsigned end = 0; end < DWELL_STACKS_ENDS; end++)
+		put_u64(&object, keys[end], health->stacks[end]);
+	put_object(b, "user_stacks", &object);
+}
+
 static void put_warning(void *user, const char *text)
 {
 	char clean[WARNING_BYTES];
@@ -204,6 +222,7 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 	put_bool(b, "balanced", !health->law);
 	put_text(b, "imbalance", health->law);
 	put_unknown(b, health->unknown_ns);
+	put_stacks(b, health);
 	if (warnings) {
 		dwell_health_warnings(health, put_warning, warnings);
 		dwell_health_symbols(view->symbols, put_warning, warnings);

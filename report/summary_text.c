@@ -289,6 +289,14 @@ static int print_trust(const struct dwell_view *view, const struct dwell_health 
 	if (health->late)
 		fprintf(line, ", late %s", text_count(number, health->late));
 	print_rates(&view->analysis, line);
+	if (dwell_health_stacks(health))
+		fprintf(line, ", user stacks complete %s",
+			text_share(number, health->stacks[DWELL_STACKS_COMPLETE],
+				   dwell_health_stacks(health)));
+	if (health->stacks[DWELL_STACKS_JOINED])
+		fprintf(line, " and joined %s",
+			text_share(number, health->stacks[DWELL_STACKS_JOINED],
+				   dwell_health_stacks(health)));
 	if (info->recorder_cpu_ns)
 		fprintf(line, ", cost %s of a CPU",
 			text_share(number, info->recorder_cpu_ns, whole_ns));

@@ -22,6 +22,7 @@ struct cache_slot {
 };
 
 struct dwell_callchains {
+	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct dwell_addrspaces *spaces;
 	struct dwell_callchain_ops ops;
@@ -45,6 +46,7 @@ struct dwell_callchains *dwell_callchains_new(struct dwell_strings *strings,
 
 	if (!chains)
 		return NULL;
+	chains->strings = strings;
 	chains->stacks = stacks;
 	chains->spaces = spaces;
 	chains->ops = *ops;
@@ -130,11 +132,21 @@ static int walk_user(struct dwell_callchains *chains, struct walk *walk, int32_t
 	return chains->ops.user_frame(chains->user, pid, map, frame);
 }
 
+static int walk_joined(struct dwell_callchains *chains, struct walk *walk)
+{
+	if (walk->count == CHAIN_MAX)
+		return 0;
+	return dwell_stacks_add_pseudo(chains->stacks, chains->strings, DWELL_FRAME_JOINED,
+				       &walk->frames[walk->count++]);
+}
+
 static int walk_entry(struct dwell_callchains *chains, struct walk *walk, int32_t pid,
 		      uint64_t address, enum dwell_callchain_part part)
 {
 	int rc;
 
+	if (address == DWELL_CALLCHAIN_JOINED && walk->user && part == DWELL_CALLCHAIN_UNWOUND)
+		return walk_joined(chains, walk);
 	if (address >= (uint64_t)-4095) { /* PERF_CONTEXT_*: what follows is of another kind */
 		walk->kernel = address == PERF_CONTEXT_KERNEL;
 		walk->user = address == PERF_CONTEXT_USER && pid > 0 &&

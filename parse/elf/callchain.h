@@ -35,6 +35,10 @@ enum dwell_callchain_part {
 	DWELL_CALLCHAIN_UNWOUND,   /* ALL, and the user part was unwound by us: no maximum cut it */
 };
 
+/* In the user part of an unwound chain: the addresses behind are an earlier chain's, and a frame
+ * [joined] tells so. Among the kernel's context markers none has this number. */
+#define DWELL_CALLCHAIN_JOINED ((uint64_t)-4094)
+
 struct dwell_callchains; /* opaque */
 
 /* Tables are borrowed. max_stack is the recording kernel's maximum of addresses in a chain

@@ -9,6 +9,8 @@
 
 #include "lib/array.h"
 #include "parse/elf/binary.h"
+#include "parse/elf/callchain.h"
+#include "parse/elf/unwind_join.h"
 
 enum { KERNEL_PART_MAX = 512 };
 
@@ -27,8 +29,9 @@ struct dwell_unwinder {
 	DWELL_ARRAY(struct entry) entries; /* by file */
 	uint32_t truncated_frame, not_unwound_frame;
 	struct dwell_unwinder_stats stats;
+	struct unwind_joins *joins;
 	struct dwell_unwound unwound; /* the stack at hand's */
-	uint64_t chain[KERNEL_PART_MAX + 1 + DWELL_UNWIND_FRAMES_MAX];
+	uint64_t chain[KERNEL_PART_MAX + 2 + DWELL_UNWIND_FRAMES_MAX];
 };
 
 int dwell_unwinder_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
@@ -47,6 +50,9 @@ int dwell_unwinder_new(struct dwell_strings *strings, struct dwell_stacks *stack
 	unwinder->open = open;
 	unwinder->user = user;
 	rc = places_init(&unwinder->places, options);
+	unwinder->joins = unwind_joins_new();
+	if (!unwinder->joins)
+		rc = -ENOMEM;
 	if (!rc)
 		rc = dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_TRUNCATED,
 					     &unwinder->truncated_frame);
@@ -69,6 +75,7 @@ void dwell_unwinder_free(struct dwell_unwinder *unwinder)
 		dwell_unwind_table_free(unwinder->entries.data[i].table);
 	dwell_array_release(&unwinder->entries);
 	places_release(&unwinder->places);
+	unwind_joins_free(unwinder->joins);
 	free(unwinder);
 }
 
@@ -124,45 +131,71 @@ static const struct dwell_unwind_table *table_of(void *user, int32_t pid,
 	return entry->table;
 }
 
-/* The kernel's part of a chain, and the addresses that were unwound behind it. */
-static void chain_make(struct dwell_unwinder *unwinder, const uint64_t **chain, uint64_t *count)
+/* The kernel's part of a chain, and the addresses that were unwound behind it; those from `told` on
+ * are an earlier chain's, if that is not 0. */
+static void chain_make(struct dwell_unwinder *unwinder, uint32_t told, const uint64_t **chain,
+		       uint64_t *count)
 {
 	const struct dwell_unwound *unwound = &unwinder->unwound;
-	uint64_t kept = 0, *joined = unwinder->chain;
+	uint64_t kept = 0, *made = unwinder->chain;
 
 	while (kept < *count && kept < KERNEL_PART_MAX &&
 	       (*chain)[kept] != (uint64_t)PERF_CONTEXT_USER)
 		kept++;
 	if (kept)
-		memcpy(joined, *chain, kept * sizeof(*joined));
-	joined[kept] = (uint64_t)PERF_CONTEXT_USER;
-	memcpy(joined + kept + 1, unwound->addresses, unwound->count * sizeof(*joined));
-	*chain = joined;
-	*count = kept + 1 + unwound->count;
+		memcpy(made, *chain, kept * sizeof(*made));
+	made[kept++] = (uint64_t)PERF_CONTEXT_USER;
+	for (uint32_t i = 0; i < unwound->count; i++) {
+		if (told && i == told)
+			made[kept++] = DWELL_CALLCHAIN_JOINED;
+		made[kept++] = unwound->addresses[i];
+	}
+	*chain = made;
+	*count = kept;
 }
 
-bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid,
+/* Counts how the chain at hand ended, and tells the frame below it. Returns as
+ * unwind_joins_append(). */
+static uint32_t chain_end(struct dwell_unwinder *unwinder, int32_t pid, int32_t tid,
+			  uint32_t *ret_root)
+{
+	struct dwell_unwound *unwound = &unwinder->unwound;
+	uint64_t generation = dwell_addrspaces_generation(unwinder->spaces, pid);
+	uint32_t told = 0;
+
+	unwinder->stats.ends[unwound->end]++;
+	*ret_root = 0;
+	if (unwound->end == DWELL_UNWIND_COMPLETE) {
+		unwind_joins_keep(unwinder->joins, generation, tid, unwound);
+		return 0;
+	}
+	if (unwound->end == DWELL_UNWIND_TRUNCATED)
+		told = unwind_joins_append(unwinder->joins, generation, tid, unwound);
+	if (told)
+		unwinder->stats.joined++;
+	else
+		*ret_root = unwound->end <= DWELL_UNWIND_DEEP ? unwinder->truncated_frame
+							      : unwinder->not_unwound_frame;
+	return told;
+}
+
+bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid, int32_t tid,
 			  const struct dwell_copied_stack *copied, const uint64_t **chain,
 			  uint64_t *count, uint32_t *ret_root)
 {
 	struct dwell_unwind_start start;
 
-	*ret_root = unwinder->not_unwound_frame;
 	if (!copied->regs || pid <= 0 ||
 	    !dwell_unwind_start_set(&start, copied->machine, copied->abi, copied->regs_mask,
 				    copied->regs, copied->swapped)) {
 		unwinder->stats.not_unwound++;
+		*ret_root = unwinder->not_unwound_frame;
 		return false;
 	}
 	start.stack = copied->stack;
 	start.stack_bytes = copied->stack_bytes;
 	dwell_unwind(&start, unwinder->spaces, pid, table_of, unwinder, &unwinder->unwound);
-	unwinder->stats.ends[unwinder->unwound.end]++;
-	chain_make(unwinder, chain, count);
-	if (unwinder->unwound.end == DWELL_UNWIND_COMPLETE)
-		*ret_root = 0;
-	else if (unwinder->unwound.end <= DWELL_UNWIND_DEEP)
-		*ret_root = unwinder->truncated_frame;
+	chain_make(unwinder, chain_end(unwinder, pid, tid, ret_root), chain, count);
 	return true;
 }
 
@@ -177,7 +210,9 @@ void dwell_unwinder_counts(const struct dwell_unwinder_stats *stats,
 	const uint64_t *ends = stats->ends;
 	const struct dwell_unwinder_count counts[DWELL_UNWINDER_COUNTS] = {
 		{ "stacks.complete", ends[DWELL_UNWIND_COMPLETE] },
-		{ "stacks.truncated", ends[DWELL_UNWIND_TRUNCATED] + ends[DWELL_UNWIND_DEEP] },
+		{ "stacks.joined", stats->joined },
+		{ "stacks.truncated",
+		  ends[DWELL_UNWIND_TRUNCATED] + ends[DWELL_UNWIND_DEEP] - stats->joined },
 		{ "stacks.broken", ends[DWELL_UNWIND_NO_MAP] + ends[DWELL_UNWIND_NO_INFO] },
 		{ "stacks.not_unwound", stats->not_unwound },
 	};

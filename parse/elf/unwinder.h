@@ -24,6 +24,7 @@ typedef int (*dwell_unwinder_open_fn)(void *user, int32_t pid, const struct dwel
 
 struct dwell_unwinder_stats {
 	uint64_t ends[DWELL_UNWIND_ENDS]; /* how many stacks ended so */
+	uint64_t joined;		  /* of those truncated: continued by an earlier chain */
 	uint64_t not_unwound;		  /* without registers, or of another machine */
 };
 
@@ -32,7 +33,7 @@ struct dwell_unwinder_count {
 	const char *fact;
 	uint64_t count;
 };
-enum { DWELL_UNWINDER_COUNTS = 4 };
+enum { DWELL_UNWINDER_COUNTS = 5 };
 void dwell_unwinder_counts(const struct dwell_unwinder_stats *stats,
 			   struct dwell_unwinder_count ret_counts[DWELL_UNWINDER_COUNTS]);
 
@@ -46,11 +47,14 @@ int dwell_unwinder_new(struct dwell_strings *strings, struct dwell_stacks *stack
 		       void *user, struct dwell_unwinder **ret_unwinder);
 void dwell_unwinder_free(struct dwell_unwinder *unwinder);
 
-/* Unwinds a copied stack of pid: true, and *chain and *count, which come in as the kernel's chain,
- * are a chain that ends with what was unwound (DWELL_CALLCHAIN_UNWOUND), valid until the next call.
- * *ret_root is the frame below it: none (0) of a complete one, DWELL_FRAME_TRUNCATED where the copy
- * ended, else DWELL_FRAME_NOT_UNWOUND, also with false: then the chain is as it was. */
-bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid,
+/* Unwinds a copied stack of a thread (tid; 0 = not known) of pid: true, and *chain and *count,
+ * which come in as the kernel's chain, are a chain that ends with what was unwound
+ * (DWELL_CALLCHAIN_UNWOUND), valid until the next call. *ret_root is the frame below it: none (0)
+ * of a complete one, DWELL_FRAME_TRUNCATED where the copy ended, else DWELL_FRAME_NOT_UNWOUND, also
+ * with false: then the chain is as it was. A chain whose copy ended is continued, behind
+ * DWELL_CALLCHAIN_JOINED, by the thread's last complete one if that had the same frames at the same
+ * places of the stack. */
+bool dwell_unwinder_chain(struct dwell_unwinder *unwinder, int32_t pid, int32_t tid,
 			  const struct dwell_copied_stack *copied, const uint64_t **chain,
 			  uint64_t *count, uint32_t *ret_root);
 

@@ -140,6 +140,17 @@ static void return_addresses_lie_in_the_call(void **state)
 	assert_int_equal(chains_stats(f->chains)->junk_cut, 0);
 }
 
+/* What was told by an earlier chain is marked, if we joined it and not whoever wrote the chain. */
+static void joined_chains_are_marked(void **state)
+{
+	const uint64_t chain[] = { USER, START + 0x100, DWELL_CALLCHAIN_JOINED, START + 0x205 };
+	struct fixture *f = *state;
+
+	assert_string_equal(text(f, PID, chain, 4, DWELL_CALLCHAIN_UNWOUND),
+			    "|/bin/a+1204|[joined]+0|/bin/a+1100");
+	assert_string_equal(text(f, PID, chain, 4, DWELL_CALLCHAIN_ALL), "|/bin/a+1100");
+}
+
 static void junk_ends_a_chain(void **state)
 {
 	const uint64_t chain[] = { USER, START + 0x100, 0xdead, START + 0x205 };
@@ -265,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CHAINS_TEST(return_addresses_lie_in_the_call),
+		CHAINS_TEST(joined_chains_are_marked),
 		CHAINS_TEST(junk_ends_a_chain),
 		CHAINS_TEST(each_part_where_it_is_known),
 		CHAINS_TEST(circles_and_endless_chains_stay_bounded),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "parse/elf/unwind.h"
+#include "parse/elf/unwind_join.h"
 
 enum { PID = 7, PERF_ABI_64 = 2, WORDS = 64 };
 
@@ -174,6 +175,103 @@ static void registers_of_others(void **state)
 	assert_int_equal(f->unwound.addresses[1], CODE + 0x200);
 }
 
+enum { GENERATION = 3, TID = 9, DEEPER = 25 };
+
+/* Five frames, the outermost at word 40; and the same seen from DEEPER words further down, from
+ * where the copy does not reach it. */
+static void outer_frames(struct fixture *f)
+{
+	static const uint8_t words[] = { 2, 10, 20, 30, 40 };
+
+	for (unsigned i = 0; i < sizeof(words); i++)
+		frame_set(f, words[i], i < 4 ? SP + words[i + 1] * 8 : 0, CODE + 0x1000 + i);
+}
+
+static void run_deeper(struct fixture *f)
+{
+	const uint64_t sp = SP - DEEPER * 8;
+
+	memmove(f->stack + DEEPER, f->stack, (WORDS - DEEPER) * sizeof(f->stack[0]));
+	begin(f, sp + 16, CODE + 0x500);
+	f->start.registers[7] = sp; /* rsp */
+	frame_set(f, 2, SP + 16, CODE + 0x600);
+	run(f);
+	assert_int_equal(f->unwound.end, DWELL_UNWIND_TRUNCATED);
+	assert_int_equal(f->unwound.count, 6);
+}
+
+static void truncated_chains_are_joined(void **state)
+{
+	struct unwind_joins *joins = unwind_joins_new();
+	struct fixture *f = *state;
+	struct dwell_unwound truncated;
+
+	assert_non_null(joins);
+	outer_frames(f);
+	begin(f, SP + 16, CODE + 0x100);
+	run(f);
+	assert_int_equal(f->unwound.end, DWELL_UNWIND_COMPLETE);
+	assert_int_equal(f->unwound.count, 6);
+	unwind_joins_keep(joins, GENERATION, TID, &f->unwound);
+
+	run_deeper(f);
+	truncated = f->unwound;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, &f->unwound), 6);
+	assert_int_equal(f->unwound.count, 7);
+	assert_int_equal(f->unwound.addresses[5], CODE + 0x1003);
+	assert_int_equal(f->unwound.addresses[6], CODE + 0x1004);
+
+	/* Another thread, another program, or the same frames elsewhere on the stack. */
+	f->unwound = truncated;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID + 1, &f->unwound), 0);
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID + 1024, &f->unwound), 0);
+	assert_int_equal(unwind_joins_append(joins, GENERATION + 1, TID, &f->unwound), 0);
+	f->unwound.cfas[2] += 8;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, &f->unwound), 0);
+	f->unwound = truncated;
+	f->unwound.addresses[3]++;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, &f->unwound), 0);
+	assert_int_equal(f->unwound.count, 6);
+	/* What is behind the three frames that must agree does not matter. */
+	f->unwound = truncated;
+	f->unwound.addresses[2]++;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, &f->unwound), 6);
+	unwind_joins_free(joins);
+}
+
+static void long_chains_are_kept_from_outside(void **state)
+{
+	struct unwind_joins *joins = unwind_joins_new();
+	struct fixture *f = *state;
+	struct dwell_unwound *unwound = &f->unwound;
+
+	assert_non_null(joins);
+	for (uint32_t i = 0; i < DWELL_UNWIND_FRAMES_MAX; i++) {
+		unwound->addresses[i] = CODE + i;
+		unwound->cfas[i] = SP + 16ull * i;
+	}
+	unwound->count = DWELL_UNWIND_FRAMES_MAX;
+	unwind_joins_keep(joins, GENERATION, TID, unwound);
+	unwound->count = DWELL_UNWIND_FRAMES_MAX - 10;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, unwound),
+			 DWELL_UNWIND_FRAMES_MAX - 10);
+	assert_int_equal(unwound->count, DWELL_UNWIND_FRAMES_MAX);
+	/* No more than there is room for. */
+	memmove(unwound->addresses + 1, unwound->addresses,
+		(DWELL_UNWIND_FRAMES_MAX - 1) * sizeof(unwound->addresses[0]));
+	memmove(unwound->cfas + 1, unwound->cfas,
+		(DWELL_UNWIND_FRAMES_MAX - 1) * sizeof(unwound->cfas[0]));
+	unwound->count = DWELL_UNWIND_FRAMES_MAX - 9;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, unwound), 0);
+	assert_int_equal(unwound->count, DWELL_UNWIND_FRAMES_MAX - 9);
+	/* Of the innermost nothing is kept. */
+	memmove(unwound->addresses, unwound->addresses + 1, 100 * sizeof(unwound->addresses[0]));
+	memmove(unwound->cfas, unwound->cfas + 1, 100 * sizeof(unwound->cfas[0]));
+	unwound->count = 100;
+	assert_int_equal(unwind_joins_append(joins, GENERATION, TID, unwound), 0);
+	unwind_joins_free(joins);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +279,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(leaf_without_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_of_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(truncated_chains_are_joined, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_chains_are_kept_from_outside, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
