@@ -74,7 +74,9 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(TEST_OBJS) $(O)/libdwell.a
 
 # Workloads are never sanitized: their truth is about time. With frame pointers, so that what they
 # print can be found in the stacks.
-WORKLOAD_CC = $(CC) $(BASE_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread
+WORKLOAD_CC = $(CC) $(BASE_CFLAGS) $(FRAMES) -fno-optimize-sibling-calls -pthread
+FRAMES := -fno-omit-frame-pointer
+$(O)/tests/workload/deep $(O)/tests/workload/paths: FRAMES := -fomit-frame-pointer
 
 $(O)/tests/workload/verify: tests/workload/verify.c
 	$(call say,CC,$@)

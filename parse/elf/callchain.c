@@ -209,7 +209,7 @@ int dwell_callchain_stack(struct dwell_callchains *chains, int32_t pid, const ui
 			  uint32_t *ret_stack)
 {
 	uint64_t generation = pid > 0 ? dwell_addrspaces_generation(chains->spaces, pid) : 0;
-	uint64_t key = generation << 2 | (uint64_t)(pid > 0) << 1 | part;
+	uint64_t key = generation << 3 | (uint64_t)(pid > 0) << 2 | part;
 	uint64_t kind = chains->epoch << 32 | root_frame;
 	uint64_t hash =
 		dwell_hash_words(chain, count, chains->seed ^ key ^ dwell_hash_u64(kind)) | 1;

@@ -235,12 +235,15 @@ static int step_cfa(struct unwinding *u, const struct dwell_unwind_rule *rule, u
 static int step_by_rule(struct unwinding *u, const struct dwell_unwind_rule *rule)
 {
 	uint64_t base;
+	int end;
 
 	switch (rule->kind) {
 	case DWELL_UNWIND_CFA:
 		if (!base_of(u, rule, &base))
 			return DWELL_UNWIND_NO_INFO;
-		return step_cfa(u, rule, base + (uint64_t)(int64_t)rule->cfa_offset);
+		end = step_cfa(u, rule, base + (uint64_t)(int64_t)rule->cfa_offset);
+		u->frame.exact = end < 0 && rule->flags & DWELL_UNWIND_INTERRUPTED;
+		return end;
 	case DWELL_UNWIND_PLT:
 		return step_cfa(u, rule,
 				u->frame.sp + WORD +
@@ -261,13 +264,22 @@ static int step(struct unwinding *u, dwell_unwind_table_fn table_of, void *user)
 	uint64_t at = u->frame.exact ? u->frame.pc : u->frame.pc - 1;
 	const struct dwell_mapping *map = dwell_addrspaces_find(u->spaces, u->pid, at);
 	const struct dwell_unwind_table *table;
+	const struct dwell_unwind_rule *rule;
+	uint64_t offset;
 
 	if (!map)
 		return DWELL_UNWIND_NO_MAP;
 	table = table_of(user, u->pid, map);
 	if (!table || dwell_unwind_table_machine(table) != u->start->machine)
 		return step_without_rule(u);
-	return step_by_rule(u, dwell_unwind_table_find(table, at - map->start + map->file_offset));
+	offset = at - map->start + map->file_offset;
+	rule = dwell_unwind_table_find(table, offset);
+	/* A return to where a function begins, with none before it, is behind no call:
+	 * makecontext() lets what runs on its stack end so. */
+	if (rule->kind == DWELL_UNWIND_NONE && !u->frame.exact &&
+	    dwell_unwind_table_find(table, offset + 1)->kind != DWELL_UNWIND_NONE)
+		return DWELL_UNWIND_COMPLETE;
+	return step_by_rule(u, rule);
 }
 
 void dwell_unwind(const struct dwell_unwind_start *start, const struct dwell_addrspaces *spaces,

@@ -22,14 +22,20 @@ claim 'a signal handler and what it interrupted' \
 	grep -q "$path;.*raise.*;deep_handler;deep_sleep;deep_spin" "$work/folded"
 claim 'nothing is left as it was' sh -c "! grep -q 'not unwound' '$work/folded'"
 dwell report "$work/data"
-claim 'how stacks ended is no cause for a warning' sh -c "! grep -q 'stacks' '$work/out'"
+claim 'how stacks ended is no cause for a warning' sh -c "! grep -q '^!.*stacks' '$work/out'"
 
-# perf prints its own unwinding as text; ours of the same file must be the same stacks.
+# perf prints its own unwinding as text; ours of the same file must be the same stacks, whichever of a
+# function's names each takes.
+plain()
+{
+	sort "$1" | sed 's/@@*[A-Z_0-9.]*//g; s/\([; ]\)__*\(GI_*\)*/\1/g'
+}
+
 perf script --no-inline -i "$work/data" >"$work/text" 2>/dev/null
 dwell fold --weight samples "$work/text"
-sort "$work/out" | sed 's/@@[A-Z_0-9.]*//g; s/__GI_*//g' >"$work/theirs"
+plain "$work/out" >"$work/theirs"
 dwell fold --event cpu-clock --weight samples "$work/data"
-sort "$work/out" | sed 's/__GI_*//g' >"$work/ours"
+plain "$work/out" >"$work/ours"
 same=$(comm -12 "$work/ours" "$work/theirs" | awk '{ n += $NF } END { print n + 0 }')
 all=$(awk '{ n += $NF } END { print n + 0 }' "$work/theirs")
 echo "# $same of $all samples have the very same stack"
