@@ -28,7 +28,7 @@ claim 'how stacks ended is no cause for a warning' sh -c "! grep -q '^!.*stacks'
 # function's names each takes.
 plain()
 {
-	sort "$1" | sed 's/@@*[A-Z_0-9.]*//g; s/\([; ]\)__*\(GI_*\)*/\1/g'
+	sed 's/@@*[A-Z_0-9.]*//g; s/\([; ]\)__*\(GI_*\)*/\1/g' "$1" | sort
 }
 
 perf script --no-inline -i "$work/data" >"$work/text" 2>/dev/null
