@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
-/* Each file is opened once: found, compiled, closed. */
+/* Each file is opened once: found, compiled, closed. Of a live system, what takes long is compiled
+ * beside: events wait for it a moment and no longer, and go by frame pointers until it is there. */
 #include "parse/elf/unwinder.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/array.h"
+#include "lib/io.h"
 #include "parse/elf/binary.h"
 #include "parse/elf/callchain.h"
 #include "parse/elf/unwind_join.h"
+#include "parse/elf/unwind_loader.h"
 
-enum { KERNEL_PART_MAX = 512 };
+enum {
+	KERNEL_PART_MAX = 512,
+	LARGE_BYTES = 8 << 20,	/* of a file: its table takes some 10 ms */
+	PATIENCE_NS = 50000000, /* with each large file: what rings hold of the busiest CPU */
+};
 
 struct entry {
 	struct dwell_unwind_table *table;
-	bool tried;
+	bool tried, awaited;
 };
 
 struct dwell_unwinder {
@@ -30,6 +38,7 @@ struct dwell_unwinder {
 	uint32_t truncated_frame, not_unwound_frame;
 	struct dwell_unwinder_stats stats;
 	struct unwind_joins *joins;
+	struct unwind_loader *loader;
 	struct dwell_unwound unwound; /* the stack at hand's */
 	uint64_t chain[KERNEL_PART_MAX + 2 + DWELL_UNWIND_FRAMES_MAX];
 };
@@ -51,7 +60,8 @@ int dwell_unwinder_new(struct dwell_strings *strings, struct dwell_stacks *stack
 	unwinder->user = user;
 	rc = places_init(&unwinder->places, options);
 	unwinder->joins = unwind_joins_new();
-	if (!unwinder->joins)
+	unwinder->loader = unwind_loader_new();
+	if (!unwinder->joins || !unwinder->loader)
 		rc = -ENOMEM;
 	if (!rc)
 		rc = dwell_stacks_add_pseudo(stacks, strings, DWELL_FRAME_TRUNCATED,
@@ -71,6 +81,7 @@ void dwell_unwinder_free(struct dwell_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
+	unwind_loader_free(unwinder->loader);
 	for (uint32_t i = 0; i < unwinder->entries.count; i++)
 		dwell_unwind_table_free(unwinder->entries.data[i].table);
 	dwell_array_release(&unwinder->entries);
@@ -100,16 +111,37 @@ static bool mapped_open(struct dwell_unwinder *unwinder, int32_t pid,
 	return binary_open(&unwinder->places, file, path, ret_image, &why) == DWELL_SYMBOL_OK;
 }
 
+/* Takes tables that were made beside, until the one of `awaited` is there or time is up. */
+static void tables_take(struct dwell_unwinder *unwinder, const struct entry *awaited,
+			uint64_t deadline_ns)
+{
+	struct dwell_unwind_table *table;
+	uint32_t file;
+
+	while (awaited->awaited &&
+	       unwind_loader_take(unwinder->loader, deadline_ns, &file, &table)) {
+		unwinder->entries.data[file].table = table;
+		unwinder->entries.data[file].awaited = false;
+	}
+}
+
 static void entry_load(struct dwell_unwinder *unwinder, int32_t pid,
 		       const struct dwell_mapping *map, struct entry *entry)
 {
 	const struct dwell_file *file = dwell_stacks_file(unwinder->stacks, map->file);
 	struct image image = { .fd = -1 };
+	struct stat st;
 
 	entry->tried = true;
 	if ((file->kind != DWELL_FILE_ELF && file->kind != DWELL_FILE_VDSO) ||
 	    !mapped_open(unwinder, pid, map, file, &image))
 		return;
+	if (unwinder->open && image.fd >= 0 && !fstat(image.fd, &st) && st.st_size > LARGE_BYTES &&
+	    !unwind_loader_give(unwinder->loader, map->file, &image)) {
+		entry->awaited = true;
+		tables_take(unwinder, entry, dwell_io_now_ns() + PATIENCE_NS);
+		return;
+	}
 	if (dwell_unwind_table_new(image.elf, &entry->table, NULL))
 		entry->table = NULL;
 	image_close(&image);
@@ -128,6 +160,8 @@ static const struct dwell_unwind_table *table_of(void *user, int32_t pid,
 	entry = &unwinder->entries.data[map->file];
 	if (!entry->tried)
 		entry_load(unwinder, pid, map, entry);
+	else if (entry->awaited)
+		tables_take(unwinder, entry, 0);
 	return entry->table;
 }
 
