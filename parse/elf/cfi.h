@@ -32,10 +32,11 @@ struct cfi_section {
 
 /* Where the value of a caller's register is. */
 enum cfi_how {
-	CFI_SAME = 0,  /* not changed, or nothing is told of it */
-	CFI_UNDEFINED, /* lost: for the return address, the outermost frame */
-	CFI_AT_CFA,    /* in memory at CFA + offset */
-	CFI_OTHER,     /* an expression, another register, CFA + offset as a value */
+	CFI_SAME = 0,	 /* not changed, or nothing is told of it */
+	CFI_UNDEFINED,	 /* lost: for the return address, the outermost frame */
+	CFI_AT_CFA,	 /* in memory at CFA + offset */
+	CFI_IN_REGISTER, /* in another register, whose number is the offset */
+	CFI_OTHER,	 /* an expression, CFA + offset as a value */
 };
 
 struct cfi_value {

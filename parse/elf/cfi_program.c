@@ -197,6 +197,9 @@ static void run_register(struct cfi_program *program, uint8_t opcode)
 		value_set(program, cfi_uleb(in), CFI_SAME, 0);
 		break;
 	case DW_CFA_register:
+		column = cfi_uleb(in);
+		value_set(program, column, CFI_IN_REGISTER, (int64_t)cfi_uleb(in));
+		break;
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 		value_set(program, cfi_uleb(in), CFI_OTHER, 0);

@@ -186,6 +186,15 @@ static int step_signal(struct unwinding *u)
 	return -1;
 }
 
+/* Registers but those of the frame are known only as they were when the thread stopped. */
+static bool register_of(const struct unwinding *u, unsigned number, uint64_t *ret_value)
+{
+	if (!u->frame.first || number >= DWELL_UNWIND_REGISTERS || !(u->start->known >> number & 1))
+		return false;
+	*ret_value = u->start->registers[number];
+	return true;
+}
+
 /* The value of the register that the CFA is counted from. */
 static bool base_of(const struct unwinding *u, const struct dwell_unwind_rule *rule,
 		    uint64_t *ret_base)
@@ -202,12 +211,7 @@ static bool base_of(const struct unwinding *u, const struct dwell_unwind_rule *r
 		*ret_base = frame->fp;
 		return frame->fp_known;
 	}
-	/* Others are known only as they were when the thread stopped. */
-	if (!frame->first || rule->cfa_register >= DWELL_UNWIND_REGISTERS ||
-	    !(u->start->known >> rule->cfa_register & 1))
-		return false;
-	*ret_base = u->start->registers[rule->cfa_register];
-	return true;
+	return register_of(u, rule->cfa_register, ret_base);
 }
 
 static int step_cfa(struct unwinding *u, const struct dwell_unwind_rule *rule, uint64_t cfa)
@@ -216,7 +220,7 @@ static int step_cfa(struct unwinding *u, const struct dwell_unwind_rule *rule, u
 	bool fp_known = frame.fp_known && !(rule->flags & DWELL_UNWIND_FP_LOST);
 	uint64_t ra = frame.link, fp = frame.fp;
 
-	/* Only the innermost frame of AArch64 may have none of its own. */
+	/* Only the innermost frame may have nothing on the stack. */
 	if (cfa % WORD || cfa < frame.sp || (cfa == frame.sp && !frame.first && !frame.exact))
 		return DWELL_UNWIND_NO_INFO;
 	if (rule->flags & DWELL_UNWIND_RA_SAVED) {
@@ -224,6 +228,9 @@ static int step_cfa(struct unwinding *u, const struct dwell_unwind_rule *rule, u
 
 		if (!load(u, at, &ra))
 			return missing(u, at);
+	} else if (rule->flags & DWELL_UNWIND_RA_IN_REGISTER) {
+		if (!register_of(u, (unsigned)rule->ra_offset, &ra))
+			return DWELL_UNWIND_NO_INFO;
 	} else if (!frame.link_known) {
 		return DWELL_UNWIND_NO_INFO;
 	}
@@ -313,8 +320,10 @@ void dwell_unwind(const struct dwell_unwind_start *start, const struct dwell_add
 		}
 		ret->addresses[ret->count] = u.frame.pc + (u.frame.exact && !u.frame.first);
 		end = step(&u, table_of, user);
-		/* Signals go to other stacks; nothing else goes down. */
-		if (end < 0 && u.frame.sp <= sp && !u.frame.exact && !(aarch64 && ret->count == 0))
+		/* Signals go to other stacks; nothing else goes down, and only the innermost frame
+		 * may have nothing on the stack. */
+		if (end < 0 && !u.frame.exact &&
+		    (u.frame.sp < sp || (u.frame.sp == sp && ret->count)))
 			end = DWELL_UNWIND_NO_INFO;
 		ret->cfas[ret->count++] = end < 0 ? u.frame.sp : 0;
 	}

@@ -24,10 +24,7 @@
 #define DWELL_UNWIND_THIS_MACHINE EM_NONE
 #endif
 
-enum {
-	DWELL_UNWIND_REGISTERS = 33, /* DWARF numbers; x86-64: 0 to 16, AArch64: 0 to 31 and pc */
-	DWELL_UNWIND_FRAMES_MAX = 512,
-};
+enum { DWELL_UNWIND_FRAMES_MAX = 512 };
 
 /* Where unwinding starts. */
 struct dwell_unwind_start {

@@ -84,6 +84,11 @@ static bool make_values(const struct cfi_row *row, uint16_t machine, struct dwel
 		rule->ra_offset = (int32_t)row->ra.offset;
 		return fits(row->ra.offset);
 	}
+	if (row->ra.how == CFI_IN_REGISTER) {
+		rule->flags |= DWELL_UNWIND_RA_IN_REGISTER;
+		rule->ra_offset = (int32_t)row->ra.offset;
+		return row->ra.offset >= 0 && row->ra.offset < DWELL_UNWIND_REGISTERS;
+	}
 	return row->ra.how == CFI_SAME && machine == EM_AARCH64;
 }
 

@@ -12,6 +12,8 @@
 
 #include "lib/err.h"
 
+enum { DWELL_UNWIND_REGISTERS = 33 }; /* DWARF numbers; x86-64: 0 to 16, AArch64: 0 to 31 and pc */
+
 enum dwell_unwind_kind {
 	DWELL_UNWIND_NONE = 0, /* no call frame information covers the address */
 	DWELL_UNWIND_CFA,      /* CFA = register + cfa_offset */
@@ -30,6 +32,7 @@ enum dwell_unwind_flags {
 	DWELL_UNWIND_RA_SIGNED = 4,    /* it carries a pointer authentication code */
 	DWELL_UNWIND_FP_LOST = 8,      /* the caller's frame pointer is not known any more */
 	DWELL_UNWIND_INTERRUPTED = 16, /* augmentation 'S': the frame below is not a call */
+	DWELL_UNWIND_RA_IN_REGISTER = 32, /* it is in the register with number ra_offset */
 };
 
 struct dwell_unwind_rule {

@@ -34,6 +34,7 @@ path 'a lock' "^lock;(clone3;|[^;]*;)?$thread;paths_lock;.*pthread_mutex_lock"
 path 'a condition variable' "^condvar;.*$thread;paths_condvar;.*pthread_cond_wait"
 path 'read' "^read;.*$thread;paths_read;.*read"
 path 'epoll' "^epoll;.*$thread;paths_epoll;.*epoll_wait"
+path 'vfork' "^vfork;.*$thread;paths_vfork;.*vfork;"
 path "a coroutine's stack, to its end" '^context;([^;[]*;|\[unknown\][^;]*;)?paths_coroutine;paths_nap;'
 path 'what a small copy holds' "^levels;.*$thread;paths_levels;(paths_deep;)+paths_nap"
 path 'what it does not, joined' \

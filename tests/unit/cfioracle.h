@@ -41,6 +41,8 @@ static inline struct cfi_value cfioracle_value(Dwarf_Frame *frame, int column,
 	if (ops == room && ops[0].atom == DW_OP_call_frame_cfa && count == 2 &&
 	    ops[1].atom == DW_OP_plus_uconst)
 		return (struct cfi_value){ CFI_AT_CFA, (int64_t)ops[1].number };
+	if (ops == room && ops[0].atom == DW_OP_regx && count == 1)
+		return (struct cfi_value){ CFI_IN_REGISTER, (int64_t)ops[0].number };
 	if (ops != room) {
 		*ret_expression = ops;
 		*ret_count = count;
@@ -129,7 +131,11 @@ static inline struct dwell_unwind_rule cfioracle_rule(const struct cfioracle *or
 	    oracle->ra_expression[1].atom == DW_OP_breg7 && oracle->ra_expression[1].number == 168)
 		return (struct dwell_unwind_rule){ .kind = DWELL_UNWIND_SIGNAL,
 						   .flags = DWELL_UNWIND_INTERRUPTED };
-	if (oracle->ra.how != CFI_AT_CFA || (oracle->cfa_expression && limit < 0))
+	if (oracle->ra.how == CFI_IN_REGISTER)
+		rule.flags = DWELL_UNWIND_RA_IN_REGISTER;
+	else if (oracle->ra.how != CFI_AT_CFA)
+		return (struct dwell_unwind_rule){ .kind = DWELL_UNWIND_ODD };
+	if (oracle->cfa_expression && limit < 0)
 		return (struct dwell_unwind_rule){ .kind = DWELL_UNWIND_ODD };
 	if (oracle->cfa_expression) {
 		rule.kind = DWELL_UNWIND_PLT;

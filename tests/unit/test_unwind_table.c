@@ -256,7 +256,9 @@ static void rules_of_x86_64(void **state)
 		    0, -8);
 	rule = RULE_OF(EM_X86_64, "zR", USUAL, DW_CFA_undefined, 16);
 	assert_kind(&rule, DWELL_UNWIND_END);
-	rule = RULE_OF(EM_X86_64, "zR", USUAL, DW_CFA_register, 16, 1);
+	rule = RULE_OF(EM_X86_64, "zR", USUAL, DW_CFA_register, 16, 5);
+	assert_rule(&rule, DWELL_UNWIND_CFA, DWELL_UNWIND_RA_IN_REGISTER, 7, 8, 0, 5);
+	rule = RULE_OF(EM_X86_64, "zR", USUAL, DW_CFA_register, 16, DWELL_UNWIND_REGISTERS);
 	assert_kind(&rule, DWELL_UNWIND_ODD);
 	rule = RULE_OF(EM_X86_64, "zR", DW_CFA_def_cfa, 7, 8); /* no return address */
 	assert_kind(&rule, DWELL_UNWIND_ODD);
@@ -330,7 +332,7 @@ static void rules_of_aarch64(void **state)
 	rule = RULE_OF(EM_AARCH64, "zR", DW_CFA_def_cfa, 31, 0, DW_CFA_undefined, 30);
 	assert_kind(&rule, DWELL_UNWIND_END);
 	rule = RULE_OF(EM_AARCH64, "zR", DW_CFA_def_cfa, 31, 0, DW_CFA_register, 30, 1);
-	assert_kind(&rule, DWELL_UNWIND_ODD);
+	assert_rule(&rule, DWELL_UNWIND_CFA, DWELL_UNWIND_RA_IN_REGISTER, 31, 0, 0, 1);
 }
 
 static void a_file_of_the_other_byte_order(void **state)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -64,6 +65,19 @@ __attribute__((noinline)) static void paths_epoll(void)
 	close(epoll_fd);
 }
 
+/* The return address is in a register while the child has the stack. */
+__attribute__((noinline)) static void paths_vfork(void)
+{
+	pid_t child = vfork();
+
+	if (!child) {
+		usleep(NAP_NS / 1000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	sink++;
+}
+
 /* On a stack of its own, whose outermost frame is libc's. */
 static void paths_coroutine(void)
 {
@@ -110,6 +124,7 @@ static const struct path {
 	{ "lock", paths_lock, ROUNDS },	      { "condvar", paths_condvar, ROUNDS },
 	{ "read", paths_read, ROUNDS },	      { "epoll", paths_epoll, ROUNDS },
 	{ "context", paths_context, ROUNDS }, { "levels", paths_levels, 3 },
+	{ "vfork", paths_vfork, ROUNDS },
 };
 
 enum { PATHS = sizeof(all) / sizeof(all[0]) };
