@@ -15,12 +15,14 @@
 
 #include "lib/opt.h"
 #include "parse/elf/unwind.h"
+#include "record/framepointers.h"
+#include "record/ringsize.h"
 #include "record/session.h"
 
 enum {
 	FREQ_DEFAULT_HZ = 99,
 	FREQ_MAX_HZ = 20000,
-	RING_MIN_BYTES = 4096,
+	RING_SIZE_MIN_BYTES = 4096,
 	/* As perf's. The kernel takes words, and records have 16 bits of length. */
 	STACK_BYTES_DEFAULT = 8192,
 	STACK_BYTES_MIN = 256,
@@ -66,7 +68,7 @@ static const struct dwell_opt record_opts[] = {
 	[OPT_DELAY] = { "delay", 'D', "TIME", "begin this long after the command" },
 	[OPT_CALLS] = { "callchains", 'g', NULL, "record stacks (the default)" },
 	[OPT_CALL_GRAPH] = { "call-graph", 0, "HOW",
-			     "user stacks: fp (default), dwarf[,BYTES], none" },
+			     "user stacks: auto (default), fp, dwarf[,BYTES], none" },
 	[OPT_NO_WAKERS] = { "no-wakers", 0, NULL, "do not record who ended a wait (cheaper)" },
 	[OPT_NO_INHERIT] = { "no-inherit", 0, NULL, "do not follow new threads and processes" },
 	[OPT_CPU] = { "cpu", 'C', "LIST", "record on these CPUs only (0,2-3); with -a" },
@@ -144,25 +146,38 @@ static int add_label(struct record_config *config, const char *value, struct dwe
 	return 0;
 }
 
+/* "dwarf" or "dwarf,BYTES": the place of the bytes, or of the end. NULL = another word. */
+static const char *after_word(const char *value, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(value, word, length) || (value[length] && value[length] != ','))
+		return NULL;
+	return value[length] ? value + length + 1 : value + length;
+}
+
 static int set_call_graph(struct record_config *config, const char *value, struct dwell_err *err)
 {
-	static const char dwarf[] = "dwarf";
-	size_t length = strlen(dwarf);
 	uint64_t bytes = STACK_BYTES_DEFAULT;
+	const char *size = after_word(value, "auto");
 
 	config->callchains = strcmp(value, "none") != 0;
+	config->stacks_auto = size != NULL;
 	config->stack_bytes = 0;
 	if (!strcmp(value, "fp") || !config->callchains)
 		return 0;
-	if (strncmp(value, dwarf, length) || (value[length] && value[length] != ','))
-		return dwell_err_set(err, -EINVAL, "'%s' is not one of fp, dwarf[,BYTES], none",
+	if (!size)
+		size = after_word(value, "dwarf");
+	if (!size)
+		return dwell_err_set(err, -EINVAL,
+				     "'%s' is not one of auto[,BYTES], fp, dwarf[,BYTES], none",
 				     value);
-	if (value[length] && dwell_opt_bytes(value + length + 1, &bytes, err))
+	if ((*size || size[-1] == ',') && dwell_opt_bytes(size, &bytes, err))
 		return -EINVAL;
 	if (bytes < STACK_BYTES_MIN || bytes > STACK_BYTES_MAX)
 		return dwell_err_set(err, -EINVAL, "'%s': %d to %d bytes of stack can be copied",
 				     value, STACK_BYTES_MIN, STACK_BYTES_MAX);
-	if (!DWELL_UNWIND_REGS_MASK)
+	if (!DWELL_UNWIND_REGS_MASK && !config->stacks_auto)
 		return dwell_err_set(err, -EINVAL,
 				     "'%s': unwinding is not implemented for this machine; use fp",
 				     value);
@@ -213,7 +228,7 @@ static int option_number(unsigned index, struct record_config *config, const cha
 		return rc ? rc : limit_check(config->max_bytes, value, err);
 	}
 	rc = dwell_opt_bytes(value, &config->ring_bytes, err);
-	if (!rc && (config->ring_bytes < RING_MIN_BYTES || config->ring_bytes > 1u << 30))
+	if (!rc && (config->ring_bytes < RING_SIZE_MIN_BYTES || config->ring_bytes > 1u << 30))
 		return dwell_err_set(err, -EINVAL, "'%s' is not between 4k and 1G", value);
 	return rc;
 }
@@ -330,6 +345,33 @@ static void notice_print(void *user, const char *line)
 	fprintf(stderr, "dwell: %s\n", line);
 }
 
+/* --call-graph auto: by frame pointers where programs keep them, and where buffers could not hold
+ * the copies of stacks (an ordinary user's). */
+static void stacks_choose(struct record_command *command)
+{
+	struct record_config *config = &command->config;
+	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t ring_bytes = ring_bytes_choose(config->ring_bytes, RING_MAX_BYTES_COPIES, cpus,
+						SIDE_RING_MIN_BYTES);
+	char why[FRAMEPOINTERS_WHY_BYTES] = "programs keep frame pointers";
+	char line[FRAMEPOINTERS_WHY_BYTES + 64];
+
+	if (!config->stacks_auto)
+		return;
+	if (!DWELL_UNWIND_REGS_MASK || ring_bytes < RING_MIN_BYTES_COPIES) {
+		snprintf(why, sizeof(why), "%s",
+			 DWELL_UNWIND_REGS_MASK ? "buffers may not be large enough for copies"
+						: "this machine's are not unwound");
+		config->stack_bytes = 0;
+	} else if (framepointers_kept(config, why)) {
+		config->stack_bytes = 0;
+	}
+	snprintf(line, sizeof(line), "user stacks are taken by %s: %s",
+		 config->stack_bytes ? "unwind information" : "frame pointers", why);
+	if (config->verbose)
+		notice_print(command, line);
+}
+
 static bool stop_wanted(void *user)
 {
 	(void)user;
@@ -387,6 +429,8 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 		.config = { .output = "dwell.data",
 			    .freq_hz = FREQ_DEFAULT_HZ,
 			    .callchains = true,
+			    .stacks_auto = true,
+			    .stack_bytes = STACK_BYTES_DEFAULT,
 			    .wakers = true,
 			    .inherit = true,
 			    .uid = -1 },
@@ -412,6 +456,7 @@ int dwell_cmd_record(int argc, char **argv, char *ret_summary_path, unsigned lon
 	command.config.command_line = line ? line : "dwell record";
 	if (isatty(STDERR_FILENO) && !command.config.quiet)
 		ops.progress = progress_print;
+	stacks_choose(&command);
 	signals_set(&command.config);
 	rc = session_run(&command.config, &ops, &result, &err);
 	progress_clear(&command);

@@ -26,29 +26,31 @@ static int program_check(const char *path)
 	return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
 }
 
-int command_check(char **argv, struct dwell_err *err)
+int command_find(const char *name, char ret_path[PATH_MAX])
 {
 	const char *search = getenv("PATH");
+	char path[PATH_MAX];
 	int rc = -ENOENT;
 
-	if (strchr(argv[0], '/')) {
-		rc = program_check(argv[0]);
-	} else {
-		if (!search)
-			search = "/usr/local/bin:/usr/bin:/bin";
-		while (rc && *search) {
-			size_t n = strcspn(search, ":");
-			char path[PATH_MAX];
-			int found;
-
-			snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1, n ? search : ".",
-				 argv[0]);
-			found = program_check(path);
-			rc = found == 0 || found == -EACCES ? found : rc;
-			search += n + (search[n] == ':');
-		}
+	if (!search)
+		search = "/usr/local/bin:/usr/bin:/bin";
+	if (strchr(name, '/')) {
+		snprintf(path, sizeof(path), "%s", name);
+		rc = program_check(name);
+		search = "";
 	}
-	return rc ? dwell_err_sys(err, rc, "cannot run '%s'", argv[0]) : 0;
+	while (rc && *search) {
+		size_t n = strcspn(search, ":");
+		int found;
+
+		snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1, n ? search : ".", name);
+		found = program_check(path);
+		rc = found == 0 || found == -EACCES ? found : rc;
+		search += n + (search[n] == ':');
+	}
+	if (!rc)
+		memcpy(ret_path, path, sizeof(path));
+	return rc;
 }
 
 /* Ours are handlers, which exec would reset too late: a signal must end the child while it waits.

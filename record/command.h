@@ -4,6 +4,7 @@
 #ifndef DWELL_RECORD_COMMAND_H
 #define DWELL_RECORD_COMMAND_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,8 +19,8 @@ struct command {
 	int status; /* exit status, 128 + signal, 126 or 127 */
 };
 
-/* Can argv[0] be run? 0, or -ENOENT, -EACCES with err set. */
-int command_check(char **argv, struct dwell_err *err);
+/* The file that a command's name means, by PATH. 0, or -ENOENT, -EACCES. */
+int command_find(const char *name, char ret_path[PATH_MAX]);
 /* How the command differs from the recorder's own surroundings. */
 struct command_setup {
 	bool ignore_int; /* as our caller had it, who may be a script's background job */

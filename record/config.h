@@ -30,6 +30,7 @@ struct record_config {
 	bool callchains;
 	uint32_t stack_bytes; /* of user stack, copied with samples and switch-outs and unwound; 0 =
 			       * user stacks by frame pointer */
+	bool stacks_auto;     /* stack_bytes only if it is found to be needed */
 	bool wakers;
 	bool inherit;
 	const char *cpus; /* list, NULL = all */

@@ -11,6 +11,7 @@ enum {
 	SIDE_RING_MAX_BYTES = 4 << 20,
 	RING_MAX_BYTES = 8 << 20,
 	RING_MAX_BYTES_COPIES = 32 << 20, /* where each event brings kilobytes of stack */
+	RING_MIN_BYTES_COPIES = 4 << 20,  /* some 500 events */
 	RING_MIN_BYTES = 64 << 10,
 	/* All rings together take at most this part of the memory that is available. */
 	RING_MEMORY_PART = 16,

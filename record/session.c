@@ -499,6 +499,7 @@ static void session_release(struct session *s)
 static int session_open(struct session *s, struct dwell_err *err)
 {
 	struct recording *rec = &s->rec;
+	char path[PATH_MAX];
 	int rc;
 
 	rc = proc_check(err);
@@ -513,8 +514,11 @@ static int session_open(struct session *s, struct dwell_err *err)
 	rc = record_facts_read(&rec->facts, err);
 	if (!rc)
 		rc = level_check(s, err);
-	if (!rc && rec->config->command)
-		rc = command_check(rec->config->command, err);
+	if (!rc && rec->config->command) {
+		rc = command_find(rec->config->command[0], path);
+		if (rc)
+			dwell_err_sys(err, rc, "cannot run '%s'", rec->config->command[0]);
+	}
 	if (!rc)
 		rc = events_init(&rec->events, rec->config, &rec->facts, err);
 	if (!rc)

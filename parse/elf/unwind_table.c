@@ -3,6 +3,7 @@
  * side by side, the first one to say something of an offset wins, and what is left is packed. */
 #include "parse/elf/unwind_table.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct build {
 
 	struct dwell_unwind_table *table;
 	uint32_t row_count, last_rule;
+	uint64_t last_at;	       /* where that holds from */
 	uint64_t index_count, covered; /* entries written; where the last piece ended */
 	uint32_t *heap, heap_count;    /* spans that hold at an offset, the lowest rank first */
 };
@@ -223,6 +225,22 @@ static void heap_drop(struct build *build)
 	}
 }
 
+/* Frame pointers are kept where frames are told by them (x86-64), or where those that save the
+ * return address save the frame pointer, too (AArch64). */
+static void pointers_count(struct build *build, uint64_t end)
+{
+	struct dwell_unwind_table_stats *stats = &build->table->stats;
+	const struct dwell_unwind_rule *rule = &build->rules.data[build->last_rule];
+	uint64_t bytes = end - build->last_at;
+
+	if (rule->kind != DWELL_UNWIND_CFA || !(rule->flags & DWELL_UNWIND_RA_SAVED))
+		return;
+	stats->framed_bytes += bytes;
+	if (build->input.machine == EM_AARCH64 ? rule->flags & DWELL_UNWIND_FP_SAVED
+					       : rule->cfa_register == CFI_X86_64_RBP)
+		stats->pointed_bytes += bytes;
+}
+
 /* Adds a row, unless the row before says the same. */
 static void row_add(struct build *build, uint64_t at, uint32_t rule)
 {
@@ -235,7 +253,9 @@ static void row_add(struct build *build, uint64_t at, uint32_t rule)
 		table->index[build->index_count++] = build->row_count;
 	table->rows[build->row_count++] = (uint32_t)at << 16 | rule;
 	table->stats.odd += rule == RULE_ODD;
+	pointers_count(build, at);
 	build->last_rule = rule;
+	build->last_at = at;
 }
 
 /* Adds what a span says of [from, to). */

@@ -48,7 +48,8 @@ struct dwell_unwind_table_stats {
 	uint64_t fdes, rows; /* rows kept: equal neighbours are one */
 	uint32_t rules;	     /* distinct, with NONE and ODD; when over 65,536, the rest are ODD */
 	uint64_t bad, odd;   /* entries that cannot be right; rows of kind ODD */
-	uint64_t bytes;	     /* of the table in memory */
+	uint64_t framed_bytes, pointed_bytes; /* of code in frames, and of it with frame pointers */
+	uint64_t bytes;			      /* of the table in memory */
 };
 
 /* Compiles .eh_frame and, where that has nothing, .debug_frame of an x86-64 or AArch64 file, with

@@ -116,8 +116,11 @@ static int show(Elf *elf, uint64_t every, struct dwell_err *err)
 	       (double)(dwell_io_now_ns() - again_ns) / 1e6);
 	stats = dwell_unwind_table_stats(table);
 	printf("fdes %" PRIu64 " rows %" PRIu64 " rules %" PRIu32 " bad %" PRIu64 " odd %" PRIu64
-	       " bytes %" PRIu64 "\n",
-	       stats->fdes, stats->rows, stats->rules, stats->bad, stats->odd, stats->bytes);
+	       " bytes %" PRIu64 " frame pointers %.1f%%\n",
+	       stats->fdes, stats->rows, stats->rules, stats->bad, stats->odd, stats->bytes,
+	       stats->framed_bytes
+		       ? 100.0 * (double)stats->pointed_bytes / (double)stats->framed_bytes
+		       : 0);
 	rc = unwind_input_read(elf, &input, err);
 	if (!rc)
 		lookups_time(table, &input);

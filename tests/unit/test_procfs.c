@@ -309,14 +309,17 @@ static void commands_pass_their_status_on(void **state)
 
 static void commands_are_checked_first(void **state)
 {
-	struct dwell_err err = { 0 };
+	char path[PATH_MAX] = "";
 
 	(void)state;
-	assert_int_equal(command_check(words("sh"), &err), 0);
-	assert_int_equal(command_check(words("/bin/sh"), &err), 0);
-	assert_int_equal(command_check(words("dwell-no-such-command"), &err), -ENOENT);
-	assert_int_equal(command_check(words("/etc/passwd"), NULL), -EACCES);
-	assert_int_equal(command_check(words("/tmp"), NULL), -EACCES);
+	assert_int_equal(command_find("sh", path), 0);
+	assert_true(path[0] == '/' && access(path, X_OK) == 0);
+	assert_int_equal(command_find("/bin/sh", path), 0);
+	assert_string_equal(path, "/bin/sh");
+	assert_int_equal(command_find("dwell-no-such-command", path), -ENOENT);
+	assert_int_equal(command_find("/etc/passwd", path), -EACCES);
+	assert_int_equal(command_find("/tmp", path), -EACCES);
+	assert_string_equal(path, "/bin/sh");
 }
 
 static void a_command_that_runs_on_is_stopped(void **state)
