@@ -90,6 +90,8 @@ $(O)/tests/workload/%: tests/workload/%.c tests/workload/truth.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(WORKLOAD_CC) -o $@ $<
 
+$(O)/tests/tools/unwindtime: LDFLAGS += -Wl,--wrap=dwell_unwinder_chain
+
 # Show scripts what our libraries make of an input.
 $(O)/tests/tools/%: $(O)/tests/tools/%.o $(O)/libdwell.a
 	$(call say,LINK,$@)
@@ -138,8 +140,9 @@ fuzz:
 		SAN=fuzzer-no-link,address,undefined fuzz-programs
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh $(O)/fuzz/tests/fuzz
 
-bench: $(BIN) $(BENCHES) $(O)/demo-workload
+bench: $(BIN) $(BENCHES) $(O)/tests/tools/unwindtime $(O)/demo-workload
 	$(Q)DWELL=$(abspath $(BIN)) OUT=$(abspath $(O)) CC='$(CC)' scripts/bench.sh
+	$(Q)DWELL=$(abspath $(BIN)) OUT=$(abspath $(O)) scripts/bench-stacks.sh
 
 demo: $(BIN) $(O)/demo-workload
 	$(Q)DWELL=./$(BIN) OUT=$(O) scripts/demo.sh

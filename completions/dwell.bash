@@ -42,7 +42,7 @@ _dwell()
 			fi
 		done
 		case $before in
-		--call-graph) words='fp dwarf none' ;;
+		--call-graph) words='auto fp dwarf none' ;;
 		--weight) words='samples period time' ;;
 		--by) words='comm process thread cgroup' ;;
 		--state) words='on runnable preempted woken new throttled blocked off unknown' ;;

@@ -33,7 +33,7 @@ _dwell()
 		_dwell_options $words[2]
 	else
 		case $words[CURRENT-1] in
-		--call-graph) _values 'call graph' fp dwarf none ;;
+		--call-graph) _values 'call graph' auto fp dwarf none ;;
 		--weight) _values weight samples period time ;;
 		--by) _values group comm process thread cgroup ;;
 		--state) _values -s , state on runnable preempted woken new throttled blocked off unknown ;;

@@ -71,10 +71,10 @@ records_of()
 
 for ((i = 0; i < ROUNDS; i++)); do
 	timed none "${load[@]}"
-	timed dwell-nowakers "$DWELL" record -q -a --no-wakers -o "$work/nowakers" -- "${load[@]}"
+	timed dwell-nowakers "$DWELL" record -q -a --call-graph fp --no-wakers -o "$work/nowakers" -- "${load[@]}"
 	# Without SWITCH records anywhere: one CPU that needs them makes every CPU's switches dearer.
-	timed dwell-nowakers-cpu0 "$DWELL" record -q -a -C 0 --no-wakers -o "$work/cpu0" -- "${load[@]}"
-	timed dwell "$DWELL" record -q -a -o "$work/data" -- "${load[@]}"
+	timed dwell-nowakers-cpu0 "$DWELL" record -q -a --call-graph fp -C 0 --no-wakers -o "$work/cpu0" -- "${load[@]}"
+	timed dwell "$DWELL" record -q -a --call-graph fp -o "$work/data" -- "${load[@]}"
 	if [ -n "$floor" ]; then
 		records=$(records_of "$work/nowakers")
 		timed floor "$floor" "switch+stack$records" "${load[@]}"
@@ -119,7 +119,7 @@ sleep 3600 &
 target=$!
 for ((i = 0; i < ROUNDS; i++)); do
 	timed untargeted "${load[@]}"
-	"$DWELL" record -q -p $target -o "$work/target" >/dev/null 2>&1 &
+	"$DWELL" record -q --call-graph fp -p $target -o "$work/target" >/dev/null 2>&1 &
 	recorder=$!
 	sleep 0.5
 	descriptors=$(find "/proc/$recorder/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
@@ -143,7 +143,7 @@ thread_cost()
 	pid=$!
 	exec 9>"$work/go"
 	if [ "$name" = threads-recorded ]; then
-		"$DWELL" record -q -p $pid -o "$work/target" >/dev/null 2>&1 &
+		"$DWELL" record -q --call-graph fp -p $pid -o "$work/target" >/dev/null 2>&1 &
 		recorder=$!
 		sleep 0.5
 	fi
@@ -161,7 +161,7 @@ row 'thread create+join in the target, ns' "$(median "$work/time.threads-recorde
 
 # ---- reading
 echo
-"$DWELL" record -q -a -o "$work/data4" -- taskset -c 0 perf bench sched pipe -l $((LOOPS * 4)) \
+"$DWELL" record -q -a --call-graph fp -o "$work/data4" -- taskset -c 0 perf bench sched pipe -l $((LOOPS * 4)) \
 	>/dev/null 2>&1
 row 'fold --wall' 'events/s' 'user s, peak KiB'
 for name in data data4; do

@@ -80,7 +80,7 @@ claim 'mutex, context-switches give the stacks' grep -q 'futex' "$work/out"
 # process did, and both see that.
 both()
 {
-	record_begin -a
+	record_begin -a --call-graph fp
 	perf_record -a -k mono -g --switch-events -e "$SCHED" -o "$work/perf.data" -- \
 		taskset -c 0 sh -c "'$WORKLOADS/$1'; sleep 0.3"
 	record_end

@@ -80,7 +80,7 @@ else
 	claim 'no stack of C++ is broken' [ "$(ended broken)" = 0 ]
 fi
 
-for wrong in dwarf,255 dwarf,64505 dwarf,x dwarf, dwarfs; do
+for wrong in dwarf,255 dwarf,64505 dwarf,x 'dwarf,' dwarfs; do
 	dwell record -q --call-graph "$wrong" -o "$work/data" -- true
 	claim "--call-graph $wrong: exit 2 (got $status)" [ "$status" = 2 ]
 done
