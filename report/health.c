@@ -23,6 +23,12 @@ static const struct {
 	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
 	{ "maps.unread", "",
 	  " perf-PID.map files were too large to be read: code made at run time has no name" },
+	{ "dumps.unread", "",
+	  " jit-PID.dump files were not read (another owner, another clock, too large): code made at "
+	  "run time may have no name" },
+	{ "dumps.late", "",
+	  " pieces of code came in the place of others before their dump told of it: some frames have "
+	  "the name of what came later" },
 	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
 };
 
