@@ -124,6 +124,7 @@ static void info_set(struct dwell_source *source, struct script_source *script,
 	info->no_switches_reason = script_probe_reason(probe);
 	info->has_switches = script_probe_switches(probe);
 	info->all_threads = info->has_switches && script_probe_all_threads(probe);
+	info->untimed = !probe->started;
 	info->named_frames = true;
 	script->wakeup_wakes = !probe->counts[SCRIPT_WAKING];
 	info->has_wakings = info->has_switches &&

@@ -161,14 +161,14 @@ int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tab
 }
 
 /* Only a clock's samples say how time on CPU is spread; others count something else. Where the
- * samples are all there is, a second clock would tell the same time once more. */
+ * samples are all there is, another clock may tell the same time once more. */
 static bool spreads_time(const struct dwell_analysis *analysis, const struct dwell_event *event)
 {
 	const struct dwell_event_desc *desc = dwell_analysis_event(analysis, event->u.sample.event);
 
 	if (!desc || analysis->info.has_switches)
 		return desc ? desc->is_clock : !analysis->source;
-	return desc->is_wait || (desc->is_clock && desc->name == analysis->choice.name);
+	return desc->is_wait || event_choice_is_clock(&analysis->choice, desc->name);
 }
 
 int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
@@ -272,6 +272,9 @@ static int resolve_time(const struct dwell_source *source, const char *path, con
 					  dwell_source_fact_u64(source, "clock.realtime_ns") };
 	int rc = 0;
 
+	if (dwell_source_info(source)->untimed)
+		return dwell_err_set(err, -ENOTSUP,
+				     "--time: the samples of the file have no times");
 	if (time_range_needs_end(time))
 		rc = find_end(path, &base.end_ns, err);
 	if (!rc)

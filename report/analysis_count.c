@@ -123,7 +123,7 @@ int analysis_count_finish(struct dwell_analysis *analysis, struct dwell_err *err
 			return dwell_err_sys(err, rc, "cannot analyse");
 	}
 	rc = event_choice_check(&analysis->choice, analysis->source, err);
-	analysis->unusable = rc != 0;
+	analysis->unusable = rc == -EINVAL;
 	return rc;
 }
 

@@ -7,27 +7,34 @@
 #include <string.h>
 
 #include "lib/text.h"
+#include "report/table.h"
 #include "report/text.h"
 
-/* What a reader counts of what it could not use, and the words for it. */
+enum { WARNING_BYTES = 1024 };
+
+/* What a reader counts of what it could not use, and the words for one and for more of it. */
 static const struct {
-	const char *fact, *before, *after;
+	const char *fact, *one, *more;
 } tellings[DWELL_TELLINGS] = {
-	{ "stacks.not_unwound", "", " user stacks were copied and are not unwound: [not unwound]" },
-	{ "stacks.truncated", "", " user stacks end where their copy did: [truncated]" },
-	{ "stacks.broken", "",
-	  " user stacks lead through code that nothing tells how to unwind: [not unwound]" },
-	{ "mappings.left_out", "",
-	  " mappings of files were more than is kept: frames in them have "
-	  "no name" },
-	{ "records.unknown", "records of types not known here were passed over: ", "" },
-	{ "records.bad", "records that cannot be right were passed over: ", "" },
-	{ "files.missing",
-	  "files data.N of the directory that are missing, with all they held: ", "" },
-	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
-	{ "maps.unread", "",
-	  " perf-PID.map files were too large to be read: code made at run time has no name" },
-	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
+	{ "stacks.not_unwound", "%s user stack was copied and is not unwound: [not unwound]",
+	  "%s user stacks were copied and are not unwound: [not unwound]" },
+	{ "stacks.truncated", "%s user stack ends where its copy did: [truncated]",
+	  "%s user stacks end where their copies did: [truncated]" },
+	{ "stacks.broken",
+	  "%s user stack leads through code that nothing tells how to unwind: [not unwound]",
+	  "%s user stacks lead through code that nothing tells how to unwind: [not unwound]" },
+	{ "mappings.left_out",
+	  "%s mapping of a file was more than is kept: frames in it have no name",
+	  "%s mappings of files were more than is kept: frames in them have no name" },
+	{ "records.unknown", "%s record of a type not known here was passed over",
+	  "%s records of types not known here were passed over" },
+	{ "records.bad", "%s record that cannot be right was passed over",
+	  "%s records that cannot be right were passed over" },
+	{ "files.missing", "%s file data.N of the directory is missing, with all it held",
+	  "%s files data.N of the directory are missing, with all they held" },
+	{ "maps.unread",
+	  "%s perf-PID.map file was too large to be read: code made at run time has no name",
+	  "%s perf-PID.map files were too large to be read: code made at run time has no name" },
 };
 
 static void read_coverage(const struct dwell_analysis *analysis, struct dwell_health *health)
@@ -85,12 +92,20 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
 		.has_waits = analysis->choice.waits,
+		.untimed = info->untimed,
+		.aux_bytes = dwell_analysis_fact_u64(analysis, "aux.bytes"),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
+		.away_cpus = dwell_analysis_fact(analysis, "cpus.away"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
 
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
-		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
+		health.told[i] = dwell_analysis_fact_u64(analysis, tellings[i].fact);
+	if (!info->has_switches && !analysis->counting && analysis->choice.same_time) {
+		health.same_time =
+			dwell_strings_get(analysis->tables.strings, analysis->choice.same_time);
+		health.clock = dwell_strings_get(analysis->tables.strings, analysis->choice.name);
+	}
 	read_coverage(analysis, &health);
 	read_side_loss(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
@@ -126,7 +141,7 @@ static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 
 static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 {
-	char line[1024];
+	char line[WARNING_BYTES];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -165,14 +180,52 @@ static void warn_no_switches(const struct dwell_health *health, dwell_warning_fn
 	}
 }
 
-static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+static void warn_told(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
-	char bytes[TEXT_NUMBER_BYTES], cpus[128];
+	char number[TEXT_NUMBER_BYTES];
 
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
 		if (health->told[i])
-			warn(fn, user, "%s%s%s", tellings[i].before, health->told[i],
-			     tellings[i].after);
+			warn(fn, user, health->told[i] == 1 ? tellings[i].one : tellings[i].more,
+			     text_count(number, health->told[i]));
+	if (health->aux_bytes)
+		warn(fn, user, "%s of hardware trace (AUX) are not decoded",
+		     text_bytes(number, health->aux_bytes));
+}
+
+/* Which part of the samples the numbers are made of, and of which CPUs. */
+static void warn_extent(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char text[128], clock[128];
+
+	if (health->away_cpus) {
+		dwell_text_clean(text, sizeof(text), health->away_cpus, "?");
+		warn(fn, user, "CPUs %s went or came meanwhile: what ran there then is unknown",
+		     text);
+	}
+	if (health->only_cpus) {
+		dwell_text_clean(text, sizeof(text), health->only_cpus, "?");
+		warn(fn, user,
+		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
+		     text);
+	}
+	if (health->untimed)
+		warn(fn, user,
+		     "the samples have no times: there is no window, and names and mappings are "
+		     "those that stand before them in the file");
+	if (health->same_time) {
+		dwell_text_clean(text, sizeof(text), health->same_time, "?");
+		dwell_text_clean(clock, sizeof(clock), health->clock, "?");
+		warn(fn, user, "samples of '%s' are not added up: '%s' tells the same time", text,
+		     clock);
+	}
+}
+
+static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char bytes[TEXT_NUMBER_BYTES];
+
+	warn_told(health, fn, user);
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",
 		     text_bytes(bytes, health->unread_bytes));
@@ -187,12 +240,7 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     "to be told",
 		     text_count(bytes, health->switches_unused),
 		     health->switches_unused == 1 ? " was" : "es were");
-	if (health->only_cpus) {
-		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
-		warn(fn, user,
-		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
-		     cpus);
-	}
+	warn_extent(health, fn, user);
 	if (!health->asked_count && (!health->has_switches || health->no_switches_reason))
 		warn_no_switches(health, fn, user);
 }
@@ -332,5 +380,8 @@ void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, vo
 
 void dwell_warn(void *user, const char *text)
 {
-	fprintf(user, "dwell: warning: %s\n", text);
+	char line[WARNING_BYTES + 32];
+
+	snprintf(line, sizeof(line), "dwell: warning: %s", text);
+	text_wrap(user, line);
 }

@@ -197,13 +197,20 @@ static void test_no_waits(void **state)
 		text_open("a 7 [000] 1.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
 			  "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
 			  "a 7 [000] 2.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
+			  "prev_state=S ==> next_comm=b next_pid=9 next_prio=120\n"
+			  "a 7 [000] 3.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
 			  "prev_state=S ==> next_comm=b next_pid=9 next_prio=120\n",
 			  1);
 
 	(void)state;
 	assert_false(o->info->has_switches);
-	assert_non_null(strstr(o->info->no_switches_reason, "perf record -a"));
+	assert_non_null(strstr(o->info->no_switches_reason, "processes' own switches"));
 	next(o, DWELL_EVENT_SWITCH);
+	text_close(o);
+	/* The switch alone does not tell whether it would have been that of any thread. */
+	o = text_open("a 7 [000] 1.0: sched:sched_switch: a:7 [120] S ==> b:9 [120]\n", 1);
+	assert_false(o->info->has_switches);
+	assert_non_null(strstr(o->info->no_switches_reason, "too few"));
 	text_close(o);
 	/* Sampled by frequency. */
 	o = text_open(
