@@ -288,6 +288,38 @@ static void test_no_comm(void **state)
 	text_close(o);
 }
 
+/* A thread that exits has tid -1 in its last lines: the switch before tells who it is. Before any
+ * switch nobody can tell, and a record about nobody is none. */
+static void test_exited(void **state)
+{
+	struct opened *o = text_open(
+		":-1 -1/-1 [001] 0.5: PERF_RECORD_SWITCH_CPU_WIDE OUT next pid/tid: 8/8\n"
+		"w 7/7 [001] 1.0: PERF_RECORD_SWITCH_CPU_WIDE IN prev pid/tid: 0/0\n"
+		":-1 -1/-1 [001] 2.0: 250000 cpu-clock:\n\t1 f\n\n"
+		":-1 -1/-1 [001] 2.5: sched:sched_waking: comm=v pid=9 prio=120 target_cpu=001\n\n"
+		":-1 -1 [001] 3.0: sched:sched_switch: prev_comm=w prev_pid=7 prev_prio=120 "
+		"prev_state=X ==> next_comm=v next_pid=8 next_prio=120\n\n"
+		":-1 -1/-1 [001] 3.1: PERF_RECORD_SWITCH_CPU_WIDE OUT next pid/tid: 8/8\n"
+		"v 8/8 [001] 3.2: PERF_RECORD_SWITCH_CPU_WIDE IN prev pid/tid: 7/-1\n",
+		1);
+	uint32_t w;
+
+	(void)state;
+	next(o, DWELL_EVENT_CPU);
+	w = next(o, DWELL_EVENT_SWITCH_IN)->thread;
+	assert_int_equal(thread_of(o, w)->tid, 7);
+	assert_int_equal(next(o, DWELL_EVENT_SAMPLE)->thread, w);
+	assert_int_equal(next(o, DWELL_EVENT_WAKING)->u.wake.waker, w);
+	assert_int_equal(next(o, DWELL_EVENT_SWITCH)->thread, w);
+	assert_int_equal(next(o, DWELL_EVENT_SWITCH_OUT)->thread, w);
+	assert_int_equal(thread_of(o, next(o, DWELL_EVENT_SWITCH_IN)->thread)->tid, 8);
+	end(o);
+	assert_string_equal(string(o, thread_of(o, w)->comm), "w");
+	assert_int_equal(dwell_threads_find(dwell_source_threads(o->source), -1),
+			 DWELL_THREAD_NONE);
+	text_close(o);
+}
+
 static void test_records(void **state)
 {
 	struct opened *o = text_open("swapper 0 [000] 0.0: PERF_RECORD_COMM: init:1/1\n"
@@ -365,11 +397,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),	    cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_switches),    cmocka_unit_test(test_no_waits),
-		cmocka_unit_test(test_records),	    cmocka_unit_test(test_not_text),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_odd_samples), cmocka_unit_test(test_no_comm),
+		cmocka_unit_test(test_samples),	 cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_switches), cmocka_unit_test(test_no_waits),
+		cmocka_unit_test(test_exited),	 cmocka_unit_test(test_records),
+		cmocka_unit_test(test_not_text), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_sampled),	 cmocka_unit_test(test_odd_samples),
+		cmocka_unit_test(test_no_comm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
