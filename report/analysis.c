@@ -188,7 +188,9 @@ int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
 	analysis->met.data[index] = true;
 	if (thread->comm)
 		return 0;
-	if (index != DWELL_THREAD_IDLE)
+	if (index != DWELL_THREAD_IDLE && thread->tid < 0)
+		snprintf(name, sizeof(name), "[no name]"); /* nor a tid */
+	else if (index != DWELL_THREAD_IDLE)
 		snprintf(name, sizeof(name), ":%d", thread->tid);
 	return dwell_strings_add(analysis->tables.strings, name, strlen(name), &thread->comm);
 }
