@@ -26,6 +26,37 @@ int analysis_books_reach(struct dwell_analysis *analysis, uint32_t thread)
 	return 0;
 }
 
+/* The books of a thread off a CPU, made when new; NULL when out of memory. */
+static struct dwell_off_books *off_books_need(struct dwell_analysis *analysis, uint32_t thread)
+{
+	uint32_t have = analysis->off_books.count;
+
+	if (thread >= have) {
+		if (dwell_array_reserve(&analysis->off_books, (uint64_t)thread + 1))
+			return NULL;
+		memset(analysis->off_books.data + have, 0,
+		       (size_t)(thread + 1 - have) * sizeof(*analysis->off_books.data));
+		analysis->off_books.count = thread + 1;
+	}
+	return &analysis->off_books.data[thread];
+}
+
+static int off_books_add(struct dwell_analysis *analysis, const struct dwell_interval *interval,
+			 uint64_t ns)
+{
+	struct dwell_off_books *books = off_books_need(analysis, interval->thread);
+
+	if (!books)
+		return -ENOMEM;
+	if (interval->state == DWELL_STATE_UNKNOWN && interval->detail < DWELL_UNKNOWNS)
+		books->unknown_ns[interval->detail] += ns;
+	if (interval->state == DWELL_STATE_BLOCKED && ns > books->longest_blocked_ns) {
+		books->longest_blocked_ns = ns;
+		books->longest_censored = interval->censored_start || interval->censored_end;
+	}
+	return 0;
+}
+
 static int books_add(struct dwell_analysis *analysis, const struct dwell_interval *interval)
 {
 	uint64_t ns = interval->end_ns - interval->start_ns;
@@ -39,13 +70,9 @@ static int books_add(struct dwell_analysis *analysis, const struct dwell_interva
 	books = &analysis->books.data[interval->thread];
 	books->observed_ns += ns;
 	books->ns[interval->state] += ns;
-	if (interval->state == DWELL_STATE_UNKNOWN && interval->detail < DWELL_UNKNOWNS)
-		books->unknown_ns[interval->detail] += ns;
-	if (interval->state == DWELL_STATE_BLOCKED && ns > books->longest_blocked_ns) {
-		books->longest_blocked_ns = ns;
-		books->longest_censored = interval->censored_start || interval->censored_end;
-	}
-	return 0;
+	return interval->state == DWELL_STATE_UNKNOWN || interval->state == DWELL_STATE_BLOCKED
+		       ? off_books_add(analysis, interval, ns)
+		       : 0;
 }
 
 static int take_interval(void *user, const struct dwell_interval *whole)
@@ -134,8 +161,8 @@ static int feed_sample_alone(struct dwell_analysis *analysis, const struct dwell
 	if (rc)
 		return rc;
 	analysis->books.data[event->thread].samples++;
-	rc = dwell_profile_add(analysis->profile, &interval);
-	return rc ? rc : dwell_profile_add_sample(analysis->profile, event, thread->comm);
+	return dwell_profile_add_weight(analysis->profile, event->thread, thread->comm,
+					event->stack, weight);
 }
 
 int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tables *tables,
@@ -328,6 +355,7 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 	dwell_timeline_free(analysis->timeline);
 	dwell_profile_free(analysis->profile);
 	dwell_array_release(&analysis->books);
+	dwell_array_release(&analysis->off_books);
 	dwell_array_release(&analysis->event_counts);
 	dwell_array_release(&analysis->met);
 	if (analysis->source)
@@ -374,6 +402,14 @@ const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *anal
 	static const struct dwell_books none;
 
 	return thread < analysis->books.count ? &analysis->books.data[thread] : &none;
+}
+
+const struct dwell_off_books *dwell_analysis_off_books(const struct dwell_analysis *analysis,
+						       uint32_t thread)
+{
+	static const struct dwell_off_books none;
+
+	return thread < analysis->off_books.count ? &analysis->off_books.data[thread] : &none;
 }
 
 const char *dwell_unknown_frame(enum dwell_unknown why)

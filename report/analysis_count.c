@@ -26,7 +26,7 @@ static int start_anew(struct dwell_analysis *analysis)
 
 	dwell_profile_free(analysis->profile);
 	analysis->profile = dwell_profile_new(analysis->tables.threads, by);
-	analysis->books.count = 0;
+	analysis->books.count = analysis->off_books.count = 0;
 	analysis->total = 0;
 	if (analysis->implied && (analysis->choice.clock || analysis->choice.waits))
 		analysis->counting = analysis->implied = false;

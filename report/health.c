@@ -108,11 +108,11 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 	}
 	read_coverage(analysis, &health);
 	read_side_loss(analysis, &health);
-	for (uint32_t i = 0; i < analysis->books.count; i++) {
+	for (uint32_t i = 0; i < analysis->books.count; i++)
 		health.observed_ns += analysis->books.data[i].observed_ns;
+	for (uint32_t i = 0; i < analysis->off_books.count; i++)
 		for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
-			health.unknown_ns[why] += analysis->books.data[i].unknown_ns[why];
-	}
+			health.unknown_ns[why] += analysis->off_books.data[i].unknown_ns[why];
 	*ret = health;
 }
 

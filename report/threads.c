@@ -74,7 +74,7 @@ static uint64_t sort_value(const struct dwell_analysis *analysis, uint32_t index
 	case SORT_SAMPLES:
 		return dwell_thread_samples(analysis, index);
 	case SORT_LONGEST:
-		return books->longest_blocked_ns;
+		return dwell_analysis_off_books(analysis, index)->longest_blocked_ns;
 	case SORT_PID: /* ascending */
 		return UINT64_MAX - (uint32_t)thread->pid;
 	}
@@ -171,6 +171,7 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
 	const struct dwell_books *books = dwell_analysis_books(analysis, index);
+	const struct dwell_off_books *off = dwell_analysis_off_books(analysis, index);
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	char text[256], number[TEXT_NUMBER_BYTES];
 
@@ -194,9 +195,9 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 		table_add(table, text_share(number, books->ns[state], books->observed_ns));
 	table_add(table, text_count(number, account->switches_voluntary));
 	table_add(table, text_count(number, account->switches_involuntary));
-	snprintf(text, sizeof(text), "%s%s", books->longest_censored ? ">=" : "",
-		 text_duration(number, books->longest_blocked_ns));
-	table_add(table, books->longest_blocked_ns ? text : "-");
+	snprintf(text, sizeof(text), "%s%s", off->longest_censored ? ">=" : "",
+		 text_duration(number, off->longest_blocked_ns));
+	table_add(table, off->longest_blocked_ns ? text : "-");
 }
 
 int threads_text_print(const struct dwell_view *view, const struct dwell_thread_list *list,
