@@ -235,6 +235,30 @@ static void switches_that_cannot_be_joined(void **state)
 	dwell_source_close(source);
 }
 
+/* simpleperf stamps a mapping by when its code was made: that opens no window. */
+static void mappings_of_other_times(void **state)
+{
+	struct dwell_source *source;
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	map_add_at(&b, 10, 0x500000, 0, "/bin/early", 7);
+	map_add_at(&b, 10, 0x600000, 0, "/bin/late", 9000);
+	switch_add(&b, 100, 0, 11, 1, 0);
+	switch_add(&b, 400, 0, 0, 0, 11);
+	source = open_bytes(&b);
+	assert_int_equal(dwell_source_info(source)->start_ns, 100);
+	assert_events(source, (const char *const[]){
+				      "100 0 cpu none 1 1",
+				      "100 0 switch 11.1 S >0.1" STACK,
+				      "400 0 switch 0.1 R >11.1 |[kernel.kallsyms]+100",
+				      NULL,
+			      });
+}
+
 /* Without a switch, or with hardly any, nobody can tell whose would have been recorded: unless it
  * was a command's. */
 static void switches_too_few_to_tell(void **state)
@@ -481,6 +505,7 @@ int main(void)
 		cmocka_unit_test(last_switch_of_a_former_life),
 		cmocka_unit_test(exec_exchanges_tids),
 		cmocka_unit_test(switches_that_cannot_be_joined),
+		cmocka_unit_test(mappings_of_other_times),
 		cmocka_unit_test(switches_too_few_to_tell),
 		cmocka_unit_test(samples_without_times),
 		cmocka_unit_test(chains_without_idle),
