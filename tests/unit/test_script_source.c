@@ -331,7 +331,8 @@ static void test_bare(void **state)
 	assert_bare("a b          2 x:y: p=1 q:  \n\t    7fe9c487f645 leaf\n  a.c:12\n\n",
 		    "a b x:y leaf;");
 	/* Without call chains a sample is one line. */
-	assert_bare("     7fe9c487f645 leaf\n ffffffff81000001 root\n", " unnamed leaf; unnamed root;");
+	assert_bare("     7fe9c487f645 leaf\n ffffffff81000001 root\n",
+		    " unnamed leaf; unnamed root;");
 	assert_bare("              sh      7fe9c487f645 leaf\n"
 		    "          a 1 b ffffffff81000001 x: y\n",
 		    "sh unnamed leaf;a 1 b unnamed x: y;");

@@ -120,10 +120,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_retid),
-		cmocka_unit_test(test_lives_left_behind),
+		cmocka_unit_test(test_idle),  cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_retid), cmocka_unit_test(test_lives_left_behind),
 		cmocka_unit_test(test_many),
 	};
 
