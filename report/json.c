@@ -100,6 +100,7 @@ static void put_origin(struct builder *b, const struct dwell_analysis *analysis)
 	put_u64(b, "start_ns", info->start_ns);
 	put_u64(b, "end_ns", info->end_ns);
 	put_u64(b, "window_ns", analysis->window_ns);
+	put_bool(b, "untimed", analysis->info.untimed);
 	put_bool(b, "whole_system", info->all_threads);
 	put_u64(b, "cpus", info->cpus);
 	put_u64(b, "file_bytes", info->file_bytes);

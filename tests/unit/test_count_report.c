@@ -211,9 +211,29 @@ static void test_rates(void **state)
 	free(text);
 }
 
+static struct json_object *parsed(struct counting *c, enum form form)
+{
+	char *text = print(c, form);
+	struct json_object *object = json_tokener_parse(text);
+
+	assert_non_null(object);
+	free(text);
+	return object;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		fail_msg("no key '%s'", key);
+	return value;
+}
+
 /* Without times there is no window that time could be a share of. */
 static void test_untimed(void **state)
 {
+	struct json_object *object;
 	struct counting c;
 	char *text;
 
@@ -224,6 +244,11 @@ static void test_untimed(void **state)
 	assert_memory_equal(text, "memory, no times\n2 threads:  700 us running   (in all)\n", 55);
 	assert_non_null(strstr(text, "! the samples have no times: there is no window"));
 	free(text);
+	build_clock(&c, NULL);
+	c.s.info.untimed = true;
+	object = parsed(&c, SUMMARY_JSON);
+	assert_true(json_object_get_boolean(member(object, "untimed")));
+	json_object_put(object);
 }
 
 static void print_line(void *user, const char *text)
@@ -266,25 +291,6 @@ static void test_warnings(void **state)
 		assert_string_equal(text, cases[i].expected);
 		free(text);
 	}
-}
-
-static struct json_object *parsed(struct counting *c, enum form form)
-{
-	char *text = print(c, form);
-	struct json_object *object = json_tokener_parse(text);
-
-	assert_non_null(object);
-	free(text);
-	return object;
-}
-
-static struct json_object *member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(object, key, &value))
-		fail_msg("no key '%s'", key);
-	return value;
 }
 
 static void test_counters_json(void **state)
