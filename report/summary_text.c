@@ -177,7 +177,7 @@ static void add_line(const struct dwell_view *view, const struct dwell_summary *
 	if (!counting)
 		table_add(table, summary_state_name(line->state));
 	table_add(table, text_share(number, line->ns, summary->listed_ns));
-	dwell_text_clean(text, sizeof(text), comm, "?");
+	text_name(text, sizeof(text), comm);
 	table_add(table, text);
 	table_add(table, dwell_strings_get(summary->where, line->where));
 	table_add(table, text_count(number, line->count));

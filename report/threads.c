@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
 #include "report/summary_text.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -175,15 +174,16 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	char text[256], number[TEXT_NUMBER_BYTES];
 
-	if (thread->pid < 0) /* a text that shows no pids */
+	if (thread->pid < 0 && thread->tid < 0) /* a text that shows no tids */
+		snprintf(text, sizeof(text), "-");
+	else if (thread->pid < 0) /* ... or no pids */
 		snprintf(text, sizeof(text), "-/%d", thread->tid);
 	else if (thread->pid == thread->tid)
 		snprintf(text, sizeof(text), "%d", thread->tid);
 	else
 		snprintf(text, sizeof(text), "%d/%d", thread->pid, thread->tid);
 	table_add(table, text);
-	dwell_text_clean(text, sizeof(text),
-			 dwell_strings_get(analysis->tables.strings, thread->comm), "?");
+	text_name(text, sizeof(text), dwell_strings_get(analysis->tables.strings, thread->comm));
 	table_add(table, text);
 	if (analysis->counting || !analysis->info.has_switches) {
 		add_samples(analysis, index, table);

@@ -251,6 +251,24 @@ static void test_untimed(void **state)
 	json_object_put(object);
 }
 
+/* An empty name is as folded stacks have it, a thread without a tid has none. */
+static void test_nameless(void **state)
+{
+	struct counting c;
+	char *text;
+
+	(void)state;
+	for (int form = SUMMARY; form <= THREADS; form++) {
+		counting_init(&c);
+		counting_event(&c, "cycles", false);
+		counting_sample(&c, 0, synth_thread(&c.s, -1, -1, ""), "main", 1);
+		text = print(&c, (enum form)form);
+		assert_non_null(strstr(text, form == SUMMARY ? " 100%  [no name]  main"
+							     : "      -  [no name]   100%"));
+		free(text);
+	}
+}
+
 static void print_line(void *user, const char *text)
 {
 	fprintf(user, "%s\n", text);
@@ -346,8 +364,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters_text), cmocka_unit_test(test_clock_text),
 		cmocka_unit_test(test_clocks),	      cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_untimed),	      cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_counters_json), cmocka_unit_test(test_clock_json),
+		cmocka_unit_test(test_untimed),	      cmocka_unit_test(test_nameless),
+		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_counters_json),
+		cmocka_unit_test(test_clock_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
