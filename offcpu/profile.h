@@ -53,8 +53,9 @@ int dwell_profile_add_sample(struct dwell_profile *profile, const struct dwell_e
 			     uint32_t comm);
 int dwell_profile_end_thread(struct dwell_profile *profile, uint32_t thread);
 
-/* Adds a sample of an event that is counted: its weight is the ns of a row, whatever its unit. A
- * profile takes either these or the above. thread may be DWELL_THREAD_NONE. 0 or -ENOMEM. */
+/* Adds a sample that stands for itself, of an event that is counted or of a clock that is all there
+ * is: its weight is the ns of a row, whatever its unit. A profile takes either these or samples and
+ * intervals on a CPU. thread may be DWELL_THREAD_NONE. 0 or -ENOMEM. */
 int dwell_profile_add_weight(struct dwell_profile *profile, uint32_t thread, uint32_t comm,
 			     uint32_t stack, uint64_t weight);
 

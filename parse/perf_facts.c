@@ -118,6 +118,7 @@ static int desc_add(struct dwell_source *source, const struct dwell_perf_event *
 	desc.is_empty = !event->samples && !(event->attr.read_format & PERF_FORMAT_GROUP);
 	if (desc.is_clock || desc.is_wait)
 		desc.unit = DWELL_UNIT_NS;
+	source->info.untimed |= event->samples && event->layout.time_at < 0;
 	if (rc || dwell_array_grow(&source->events) || dwell_array_grow(&perf->roles))
 		return -ENOMEM;
 	source->events.data[source->events.count++] = desc;
@@ -169,13 +170,31 @@ static int chain_look(const struct perf_source *perf, const struct dwell_perf_re
 		(uint32_t)dwell_tracepoint_number(&sw->next_pid, sample.raw, sample.raw_bytes));
 }
 
-/* Were all threads recorded, by the switches themselves? Command lines are no proof. */
-static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct dwell_err *err)
+/* Were the switches recorded of a command and its children alone? */
+static bool of_command(const struct perf_source *perf)
+{
+	const struct dwell_perf_event *event;
+
+	for (uint32_t i = 0; (event = dwell_perf_data_event(perf->data, i)); i++)
+		if (perf->roles.data[i] == PERF_ROLE_SWITCH &&
+		    event->attr.flags & DWELL_PERF_ATTR_ENABLE_ON_EXEC)
+			return true;
+	return false;
+}
+
+/* Were all threads recorded, by the switches themselves? Command lines are no proof. *ret_few:
+ * there are too few of them to tell. */
+static int chains_whole(const struct perf_source *perf, bool *ret_whole, bool *ret_few,
+			struct dwell_err *err)
 {
 	struct switch_chain chain = { 0 };
 	struct dwell_perf_record record;
+	uint32_t switches = 0;
 	int rc = 0;
 
+	*ret_whole = *ret_few = false;
+	if (of_command(perf))
+		return 0;
 	for (uint32_t n = 0; n < CHAIN_RECORDS; n++) {
 		rc = dwell_perf_data_next(perf->data, &record, err);
 		if (rc <= 0)
@@ -183,21 +202,20 @@ static int chains_whole(const struct perf_source *perf, bool *ret_whole, struct 
 		if (record.type != PERF_RECORD_SAMPLE ||
 		    perf->roles.data[record.event] != PERF_ROLE_SWITCH)
 			continue;
-		if (dwell_perf_data_event(perf->data, record.event)->attr.flags &
-		    DWELL_PERF_ATTR_ENABLE_ON_EXEC)
-			break; /* of a command and its children alone */
+		switches++;
 		if (chain_look(perf, &record, &chain)) {
 			rc = dwell_err_sys(err, -ENOMEM, "cannot read the file");
 			break;
 		}
 	}
 	*ret_whole = switch_chain_whole(&chain);
+	*ret_few = switch_chain_few(&chain, switches);
 	switch_chain_release(&chain);
 	return rc < 0 ? rc : dwell_perf_data_rewind(perf->data);
 }
 
 /* Scheduler events that cannot be joined: why, and what would work. */
-static const char *why_no_switches(const struct perf_source *perf)
+static const char *why_no_switches(const struct perf_source *perf, bool few)
 {
 	const struct dwell_perf_event *event;
 
@@ -218,6 +236,10 @@ static const char *why_no_switches(const struct perf_source *perf)
 		if (perf->roles.data[i] != PERF_ROLE_SWITCH)
 			return "the format text of sched_switch in the file cannot be used: record "
 			       "with 'dwell record -a'";
+		if (few)
+			return "too few switches are in the file to tell whether those of all "
+			       "threads were recorded, so none of them are used; 'perf record -a -g "
+			       "-e sched:sched_switch' and 'dwell record -a' record them";
 		return "sched_switch was recorded per process: it tells when a thread leaves a CPU "
 		       "and never when it comes back; record with 'perf record -a -g -e "
 		       "sched:sched_switch', with 'perf record -p PID --switch-events', or with "
@@ -244,11 +266,11 @@ static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 {
 	struct perf_source *perf = source->format;
 	const struct dwell_perf_data_info *info = perf->info;
-	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen;
+	bool cpu_wide = info->idle_seen || info->switch_cpu_wide_seen, few = false;
 	int rc;
 
 	if (!cpu_wide && has_role(perf, PERF_ROLE_SWITCH)) {
-		rc = chains_whole(perf, &cpu_wide, err);
+		rc = chains_whole(perf, &cpu_wide, &few, err);
 		if (rc)
 			return rc;
 	}
@@ -262,7 +284,7 @@ static int switches_judge(struct dwell_source *source, struct dwell_err *err)
 			: has_role(perf, PERF_ROLE_SWITCH) ? DWELL_WITNESS_BOTH
 							   : DWELL_WITNESS_RECORD;
 	if (!source->info.has_switches)
-		source->info.no_switches_reason = why_no_switches(perf);
+		source->info.no_switches_reason = why_no_switches(perf, few);
 	return 0;
 }
 

@@ -25,11 +25,11 @@ void script_chunk_release(struct script_chunk *chunk)
 	*chunk = (struct script_chunk){ 0 };
 }
 
-int script_parser_init(struct script_parser *parser, uint32_t index)
+int script_parser_init(struct script_parser *parser, uint32_t index, bool bare)
 {
 	uint64_t seed = dwell_hash_seed();
 
-	*parser = (struct script_parser){ .index = index };
+	*parser = (struct script_parser){ .index = index, .bare = bare };
 	if (memo_init(&parser->names, seed) || memo_init(&parser->frames, seed) ||
 	    memo_init(&parser->stacks, seed)) {
 		script_parser_release(parser);
@@ -275,6 +275,50 @@ static bool frame_take(struct script_parser *parser, struct dwell_slice line, in
 	return true;
 }
 
+/* The line that may open a sample does, or does not. */
+static int opener_settle(struct script_parser *parser, bool opens)
+{
+	if (!parser->has_opener)
+		return 0;
+	parser->has_opener = false;
+	if (opens)
+		return header_take(parser, &parser->opener);
+	parser->chunk->unknown++;
+	return 0;
+}
+
+/* A line of text without times and tids: true if that is all there is to it. */
+static bool bare_take(struct script_parser *parser, struct dwell_slice line, int *ret_rc)
+{
+	static const struct dwell_script_header nameless = { .comm = { "", 0 },
+							     .pid = DWELL_SCRIPT_NO_ID,
+							     .tid = DWELL_SCRIPT_NO_ID,
+							     .cpu = DWELL_SCRIPT_NO_CPU,
+							     .event = { "", 0 },
+							     .rest = { "", 0 } };
+	struct dwell_script_header h;
+	bool framed;
+
+	*ret_rc = 0;
+	if (dwell_script_bare_frame(line)) {
+		if (parser->has_opener)
+			*ret_rc = opener_settle(parser, true);
+		else if (!parser->is_open)
+			*ret_rc = header_take(parser, &nameless);
+		return *ret_rc || frame_take(parser, line, ret_rc);
+	}
+	*ret_rc = opener_settle(parser, false);
+	if (*ret_rc || *line.at == '\t' || !dwell_script_bare_parse(line, &h, &framed))
+		return *ret_rc != 0;
+	if (!framed && parser->is_open)
+		return false;
+	parser->opener = h;
+	parser->has_opener = true;
+	if (framed)
+		*ret_rc = opener_settle(parser, true);
+	return true;
+}
+
 /* Any line but a usual frame. */
 static int line_take(struct script_parser *parser, struct dwell_slice line)
 {
@@ -285,16 +329,22 @@ static int line_take(struct script_parser *parser, struct dwell_slice line)
 	bool indented;
 	int rc;
 
-	if (!text.bytes)
-		return sample_close(parser);
+	if (!text.bytes) {
+		rc = opener_settle(parser, true);
+		return rc ? rc : sample_close(parser);
+	}
 	indented = text.at != line.at;
 	if (!indented && *line.at == '#' &&
 	    (line.bytes == 1 || line.at[1] == ' ' || line.at[1] == '#'))
 		return comment_take(chunk, text);
-	if (*line.at == '\t' && frame_take(parser, line, &rc))
+	if (*line.at == '\t' && !parser->has_opener && frame_take(parser, line, &rc))
 		return rc;
-	if (dwell_script_header_parse(line, &h))
-		return header_take(parser, &h);
+	if (dwell_script_header_parse(line, &h)) {
+		rc = opener_settle(parser, false);
+		return rc ? rc : header_take(parser, &h);
+	}
+	if (parser->bare && bare_take(parser, line, &rc))
+		return rc;
 	if (frame_take(parser, line, &rc))
 		return rc;
 	if (dwell_script_record_parse(text, &record))
@@ -334,6 +384,8 @@ static int lines_take(struct script_parser *parser, const char *at, const char *
 			: line_take(parser, (struct dwell_slice){ at, bytes });
 		at = stop + 1;
 	}
+	if (!rc)
+		rc = opener_settle(parser, true);
 	return rc ? rc : sample_close(parser);
 }
 
@@ -354,7 +406,7 @@ static int parser_limit(struct script_parser *parser, struct script_chunk *chunk
 void script_chunk_parse(struct script_parser *parser, struct script_chunk *chunk)
 {
 	parser->chunk = chunk;
-	parser->is_open = false;
+	parser->is_open = parser->has_opener = false;
 	parser->open.count = 0;
 	chunk->parser = parser->index;
 	chunk->known = chunk->unknown = chunk->comments = 0;

@@ -75,10 +75,13 @@ struct script_parser {
 	DWELL_ARRAY(uint8_t) name_kinds; /* by name id - 1: enum script_kind of an event's name */
 	DWELL_ARRAY(uint32_t) open;	 /* frames of the sample that is open */
 	bool is_open;
+	bool bare;			   /* text without times and tids: */
+	struct dwell_script_header opener; /* what may be a sample's first line, ... */
+	bool has_opener;		   /* ... if the next line agrees */
 	struct script_chunk *chunk;
 };
 
-int script_parser_init(struct script_parser *parser, uint32_t index);
+int script_parser_init(struct script_parser *parser, uint32_t index, bool bare);
 void script_parser_release(struct script_parser *parser);
 
 /* Parses chunk->text, filling the rest of the chunk. */

@@ -144,6 +144,19 @@ static int entry_need(struct taking *t, uint32_t *ret_entry)
 				&t->script->entries, t->record, ret_entry);
 }
 
+/* The thread of a line that may say who runs. That of a dying one has tid -1, and no line has one
+ * where -F left it out: who runs is known by switches. */
+static int line_thread(struct taking *t, const struct script_cpu *cpu, uint32_t *ret_index)
+{
+	const struct script_record *r = t->record;
+
+	if (r->tid < 0 && cpu && cpu->running != DWELL_THREAD_NONE) {
+		*ret_index = cpu->running;
+		return 0;
+	}
+	return thread_need(t, r->pid, r->tid, true, true, ret_index);
+}
+
 static int take_sample(struct taking *t)
 {
 	const struct script_record *r = t->record;
@@ -160,10 +173,11 @@ static int take_sample(struct taking *t)
 	if (!rc)
 		rc = entry_need(t, &entry);
 	/* Taken in the midst of a switch, it may still name who left. */
-	if (!rc && cpu && cpu->left != dwell_threads_find(t->source->threads, r->tid))
+	if (!rc && r->tid >= 0 && cpu &&
+	    cpu->left != dwell_threads_find(t->source->threads, r->tid))
 		rc = exec_seen(t, cpu, r->tid, DWELL_SIGHT_RUNS);
 	if (!rc)
-		rc = thread_need(t, r->pid, r->tid, true, true, &thread);
+		rc = line_thread(t, cpu, &thread);
 	if (rc)
 		return rc;
 	comm_show(t, thread, comm_of(t));
@@ -223,10 +237,13 @@ static int take_waking(struct taking *t)
 	bool is_new = r->kind == SCRIPT_WAKEUP_NEW;
 	struct dwell_event *event;
 	uint32_t waker, target, entry;
+	struct script_cpu *cpu;
 	int rc = entry_need(t, &entry);
 
 	if (!rc)
-		rc = thread_need(t, r->pid, r->tid, true, true, &waker);
+		cpu = cpu_need(t, &rc);
+	if (!rc)
+		rc = line_thread(t, cpu, &waker);
 	if (!rc)
 		rc = thread_need(t, DWELL_SCRIPT_NO_ID, r->other_tid, false, false, &target);
 	if (rc)
@@ -243,6 +260,34 @@ static int take_waking(struct taking *t)
 	return 0;
 }
 
+/* Who comes or leaves without a tid: an exiting thread has none any more, but who it is was told by
+ * the tracepoint. DWELL_THREAD_NONE when nothing tells. */
+static uint32_t nameless(const struct script_cpu *cpu, bool out)
+{
+	if (!cpu || (!out && cpu->left == DWELL_THREAD_NONE))
+		return DWELL_THREAD_NONE;
+	return out && cpu->left != DWELL_THREAD_NONE ? cpu->left : cpu->running;
+}
+
+/* Who a PERF_RECORD_SWITCH is about: 0, 1 when nothing tells, or -ENOMEM. */
+static int in_out_thread(struct taking *t, struct script_cpu *cpu, bool out, uint32_t *ret_thread)
+{
+	const struct script_record *r = t->record;
+	int rc = 0;
+
+	if (r->tid < 0) {
+		*ret_thread = nameless(cpu, out);
+		if (cpu && !out)
+			cpu->left = DWELL_THREAD_NONE;
+		return *ret_thread == DWELL_THREAD_NONE;
+	}
+	if (!out)
+		return thread_need(t, r->pid, r->tid, false, true, ret_thread);
+	if (cpu && cpu->left == DWELL_THREAD_NONE)
+		rc = exec_seen(t, cpu, r->tid, DWELL_SIGHT_RUNS);
+	return rc ? rc : thread_leaving(t, cpu, r->pid, r->tid, true, ret_thread);
+}
+
 /* PERF_RECORD_SWITCH: the line's thread comes or leaves. */
 static int take_in_out(struct taking *t)
 {
@@ -254,19 +299,17 @@ static int take_in_out(struct taking *t)
 	int rc;
 
 	cpu = cpu_need(t, &rc);
-	if (!rc && out && cpu && cpu->left == DWELL_THREAD_NONE)
-		rc = exec_seen(t, cpu, r->tid, DWELL_SIGHT_RUNS);
-	if (!rc && out)
-		rc = thread_leaving(t, cpu, r->pid, r->tid, true, &thread);
-	else if (!rc)
-		rc = thread_need(t, r->pid, r->tid, false, true, &thread);
+	if (!rc)
+		rc = in_out_thread(t, cpu, out, &thread);
+	if (rc == 1)
+		return 0;
 	if (!rc && r->other_tid >= 0 && r->other_pid >= 0)
 		rc = thread_need(t, r->other_pid, r->other_tid, true, false, &other);
 	if (rc)
 		return rc;
-	if (!out)
+	if (r->tid >= 0 && !out)
 		source_switched(t->source, DWELL_THREAD_NONE, thread, t->cpu);
-	else if (cpu && cpu->left == DWELL_THREAD_NONE)
+	else if (r->tid >= 0 && cpu && cpu->left == DWELL_THREAD_NONE)
 		source_switched(t->source, thread, DWELL_THREAD_NONE, t->cpu);
 	if (cpu && !out) {
 		cpu->running = thread;

@@ -58,6 +58,11 @@ const char *script_probe_reason(const struct script_probe *probe)
 	if (probe->with_periods || (probe->from_idle && switch_chain_sampled(&probe->chain)))
 		return "sched_switch was sampled, not recorded each time, so waits cannot be told; "
 		       "record with `perf record -a -c 1 -e sched:sched_switch` or `dwell record`";
+	if (!script_probe_all_threads(probe) &&
+	    switch_chain_few(&probe->chain, probe->counts[SCRIPT_SWITCH]))
+		return "too few switches are in the text to tell whether those of all threads were "
+		       "recorded, so none of them are used; `perf record -a -e sched:sched_switch` "
+		       "and `dwell record` record them";
 	if (!script_probe_all_threads(probe))
 		return "only the recorded processes' own switches were recorded, so nobody is seen "
 		       "to come back and no wait has an end; record with `perf record -a -e "

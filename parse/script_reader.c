@@ -89,7 +89,7 @@ static void worker_start(struct script_reader *reader)
 	if (!start)
 		return;
 	*start = (struct worker_start){ reader, &reader->parsers[number] };
-	if (script_parser_init(start->parser, number) ||
+	if (script_parser_init(start->parser, number, reader->parsers[0].bare) ||
 	    pthread_create(&reader->workers[number], NULL, worker_main, start)) {
 		script_parser_release(start->parser);
 		free(start);
@@ -108,7 +108,9 @@ int script_reader_new(const struct script_input *input, unsigned threads, const 
 	reader->input = *input;
 	reader->threads = threads < SCRIPT_THREADS_MAX ? threads : SCRIPT_THREADS_MAX;
 	reader->carry = malloc(head_bytes + 1);
-	if (!reader->carry || script_parser_init(&reader->parsers[0], 0)) {
+	if (!reader->carry ||
+	    script_parser_init(&reader->parsers[0], 0,
+			       dwell_script_bare_is((struct dwell_slice){ head, head_bytes }))) {
 		free(reader->carry);
 		free(reader);
 		return -ENOMEM;

@@ -17,8 +17,8 @@ struct script_input {
 
 struct script_reader; /* opaque */
 
-/* threads: how many parse, the caller's included; 1 starts none. head: bytes already read. 0 or
- * -errno. Borrows input's user. */
+/* threads: how many parse, the caller's included; 1 starts none. head: bytes already read;
+ * by them it is told whether the text shows times or tids. 0 or -errno. Borrows input's user. */
 int script_reader_new(const struct script_input *input, unsigned threads, const void *head,
 		      uint32_t head_bytes, struct script_reader **ret_reader);
 void script_reader_free(struct script_reader *reader);

@@ -10,6 +10,8 @@
 #include "lib/trace_format.h"
 #include "parse/script_impl.h"
 
+enum { HEAD_BYTES = 64 << 10 }; /* enough to tell the form of a text */
+
 static int source_take(struct dwell_source *source, struct script_source *script)
 {
 	const struct script_chunk *chunk;
@@ -124,11 +126,21 @@ static void info_set(struct dwell_source *source, struct script_source *script,
 	info->no_switches_reason = script_probe_reason(probe);
 	info->has_switches = script_probe_switches(probe);
 	info->all_threads = info->has_switches && script_probe_all_threads(probe);
+	info->untimed = !probe->started;
 	info->named_frames = true;
 	script->wakeup_wakes = !probe->counts[SCRIPT_WAKING];
 	info->has_wakings = info->has_switches &&
 			    (probe->counts[SCRIPT_WAKING] || probe->counts[SCRIPT_WAKEUP]);
 	script->two_witnesses = probe->counts[SCRIPT_SWITCH] && probe->counts[SCRIPT_SWITCH_IN];
+}
+
+/* Lines that show no time are easily something else. */
+static bool is_text(const struct script_probe *probe)
+{
+	uint64_t each = probe->started ? UNKNOWN_LINES_EACH : 1;
+
+	return probe->known &&
+	       probe->unknown <= probe->known * each + (probe->started ? UNKNOWN_LINES : each);
 }
 
 /* Looks at the first chunks. 0, or -errno with err set if this is no such text. */
@@ -152,7 +164,7 @@ static int source_probe(struct dwell_source *source, struct script_source *scrip
 	}
 	if (rc < 0)
 		rc = dwell_err_sys(err, rc, "cannot read the text");
-	else if (!probe.known || probe.unknown > probe.known * UNKNOWN_LINES_EACH + UNKNOWN_LINES)
+	else if (!is_text(&probe))
 		rc = dwell_err_set(err, -EINVAL,
 				   "not a dwell trace, perf.data or perf-script text");
 	else
@@ -168,6 +180,25 @@ static unsigned threads_default(void)
 	int count = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 
 	return count > SCRIPT_THREADS_MAX ? SCRIPT_THREADS_MAX : (unsigned)count;
+}
+
+/* A reader that has seen enough of the text to know its form. 0 or -errno. */
+static int reader_open(struct script_source *script, const struct script_input *input,
+		       unsigned threads, const uint8_t *head, uint32_t head_bytes)
+{
+	char *text = malloc((size_t)head_bytes + HEAD_BYTES);
+	int64_t more;
+	int rc = -ENOMEM;
+
+	if (text) {
+		memcpy(text, head, head_bytes);
+		more = input->read(input->user, text + head_bytes, HEAD_BYTES);
+		rc = more < 0 ? (int)more
+			      : script_reader_new(input, threads, text, head_bytes + (uint32_t)more,
+						  &script->reader);
+	}
+	free(text);
+	return rc;
 }
 
 int script_source_open_input(struct dwell_source *source, const struct script_input *input,
@@ -186,8 +217,7 @@ int script_source_open_input(struct dwell_source *source, const struct script_in
 		head += sizeof(mark);
 		head_bytes -= (uint32_t)sizeof(mark);
 	}
-	rc = script_reader_new(input, threads ? threads : threads_default(), head, head_bytes,
-			       &script->reader);
+	rc = reader_open(script, input, threads ? threads : threads_default(), head, head_bytes);
 	if (rc) {
 		free(script);
 		return dwell_err_sys(err, rc, "cannot read the text");

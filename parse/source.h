@@ -49,6 +49,7 @@ struct dwell_source_info {
 	/* There are scheduler events, but off-CPU time cannot be told from them (has_switches is
 	 * false): one sentence, why, and which command records what can. Else NULL. */
 	const char *no_switches_reason;
+	bool untimed;		  /* samples have no times: they come in the file's order */
 	bool named_frames;	  /* frames are known by name only: their offsets mean nothing */
 	bool finished;		  /* (end) the recorder closed the file itself */
 	bool damaged;		  /* (end) reading stopped at bytes that cannot be right */

@@ -24,6 +24,11 @@ bool switch_chain_whole(const struct switch_chain *chain)
 	return chain->whole >= WHOLE_MIN && chain->broken * BROKEN_SHARE <= chain->whole;
 }
 
+bool switch_chain_few(const struct switch_chain *chain, uint64_t switches)
+{
+	return switches < WHOLE_MIN && !chain->broken;
+}
+
 bool switch_chain_sampled(const struct switch_chain *chain)
 {
 	return chain->broken >= WHOLE_MIN && chain->broken * SAMPLED_SHARE > chain->whole;

@@ -23,6 +23,9 @@ int switch_chain_add(struct switch_chain *chain, uint32_t cpu, uint32_t prev_tid
 /* Enough links hold, and no more are broken than losses may break. */
 bool switch_chain_whole(const struct switch_chain *chain);
 
+/* Of so many switches nothing can be said: there are few, and no link is broken. */
+bool switch_chain_few(const struct switch_chain *chain, uint64_t switches);
+
 /* So many links are broken that losses do not explain it, even if all threads were recorded: the
  * switches were sampled. */
 bool switch_chain_sampled(const struct switch_chain *chain);

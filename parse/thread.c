@@ -15,7 +15,7 @@ struct dwell_threads {
 	DWELL_ARRAY(struct dwell_thread *) pages;
 	uint32_t count;
 	struct dwell_idmap latest;  /* tid -> index of the life that has it (never 0) */
-	struct dwell_idmap lives;   /* tid -> lives so far */
+	struct dwell_idmap lives;   /* tid -> lives so far, where latest does not say it is one */
 	struct dwell_thread absent; /* what indexes out of range read as */
 };
 
@@ -113,20 +113,29 @@ int dwell_threads_need(struct dwell_threads *threads, int32_t pid, int32_t tid, 
 	return 0;
 }
 
+static uint32_t lives_of(const struct dwell_threads *threads, int32_t tid)
+{
+	uint32_t lives = dwell_idmap_find(&threads->lives, (uint32_t)tid);
+
+	return lives ? lives : dwell_idmap_find(&threads->latest, (uint32_t)tid) != 0;
+}
+
 int dwell_threads_add(struct dwell_threads *threads, int32_t pid, int32_t tid, uint64_t born_ns,
 		      uint32_t *ret_index)
 {
 	struct dwell_thread thread = {
 		.pid = pid,
 		.tid = tid,
-		.incarnation = dwell_idmap_find(&threads->lives, (uint32_t)tid) + 1,
+		.incarnation = lives_of(threads, tid) + 1,
 		.parent = DWELL_THREAD_NONE,
 		.uid = UINT32_MAX,
 		.born_ns = born_ns,
 	};
 	uint32_t index = threads->count;
-	int rc = dwell_idmap_set(&threads->lives, (uint32_t)tid, thread.incarnation);
+	int rc = 0;
 
+	if (thread.incarnation > 1)
+		rc = dwell_idmap_set(&threads->lives, (uint32_t)tid, thread.incarnation);
 	if (!rc)
 		rc = threads_append(threads, &thread);
 	if (!rc)
@@ -158,6 +167,10 @@ int dwell_threads_retid(struct dwell_threads *threads, uint32_t index, int32_t t
 			leader->last_tid = thread->tid;
 			rc = dwell_idmap_set(&threads->latest, (uint32_t)thread->tid, former);
 		} else {
+			rc = dwell_idmap_set(&threads->lives, (uint32_t)thread->tid,
+					     lives_of(threads, thread->tid));
+			if (rc)
+				return rc;
 			dwell_idmap_remove(&threads->latest, (uint32_t)thread->tid);
 		}
 	}

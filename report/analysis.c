@@ -26,6 +26,37 @@ int analysis_books_reach(struct dwell_analysis *analysis, uint32_t thread)
 	return 0;
 }
 
+/* The books of a thread off a CPU, made when new; NULL when out of memory. */
+static struct dwell_off_books *off_books_need(struct dwell_analysis *analysis, uint32_t thread)
+{
+	uint32_t have = analysis->off_books.count;
+
+	if (thread >= have) {
+		if (dwell_array_reserve(&analysis->off_books, (uint64_t)thread + 1))
+			return NULL;
+		memset(analysis->off_books.data + have, 0,
+		       (size_t)(thread + 1 - have) * sizeof(*analysis->off_books.data));
+		analysis->off_books.count = thread + 1;
+	}
+	return &analysis->off_books.data[thread];
+}
+
+static int off_books_add(struct dwell_analysis *analysis, const struct dwell_interval *interval,
+			 uint64_t ns)
+{
+	struct dwell_off_books *books = off_books_need(analysis, interval->thread);
+
+	if (!books)
+		return -ENOMEM;
+	if (interval->state == DWELL_STATE_UNKNOWN && interval->detail < DWELL_UNKNOWNS)
+		books->unknown_ns[interval->detail] += ns;
+	if (interval->state == DWELL_STATE_BLOCKED && ns > books->longest_blocked_ns) {
+		books->longest_blocked_ns = ns;
+		books->longest_censored = interval->censored_start || interval->censored_end;
+	}
+	return 0;
+}
+
 static int books_add(struct dwell_analysis *analysis, const struct dwell_interval *interval)
 {
 	uint64_t ns = interval->end_ns - interval->start_ns;
@@ -39,13 +70,9 @@ static int books_add(struct dwell_analysis *analysis, const struct dwell_interva
 	books = &analysis->books.data[interval->thread];
 	books->observed_ns += ns;
 	books->ns[interval->state] += ns;
-	if (interval->state == DWELL_STATE_UNKNOWN && interval->detail < DWELL_UNKNOWNS)
-		books->unknown_ns[interval->detail] += ns;
-	if (interval->state == DWELL_STATE_BLOCKED && ns > books->longest_blocked_ns) {
-		books->longest_blocked_ns = ns;
-		books->longest_censored = interval->censored_start || interval->censored_end;
-	}
-	return 0;
+	return interval->state == DWELL_STATE_UNKNOWN || interval->state == DWELL_STATE_BLOCKED
+		       ? off_books_add(analysis, interval, ns)
+		       : 0;
 }
 
 static int take_interval(void *user, const struct dwell_interval *whole)
@@ -134,8 +161,8 @@ static int feed_sample_alone(struct dwell_analysis *analysis, const struct dwell
 	if (rc)
 		return rc;
 	analysis->books.data[event->thread].samples++;
-	rc = dwell_profile_add(analysis->profile, &interval);
-	return rc ? rc : dwell_profile_add_sample(analysis->profile, event, thread->comm);
+	return dwell_profile_add_weight(analysis->profile, event->thread, thread->comm,
+					event->stack, weight);
 }
 
 int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tables *tables,
@@ -161,14 +188,14 @@ int dwell_analysis_begin(struct dwell_analysis *analysis, const struct dwell_tab
 }
 
 /* Only a clock's samples say how time on CPU is spread; others count something else. Where the
- * samples are all there is, a second clock would tell the same time once more. */
+ * samples are all there is, another clock may tell the same time once more. */
 static bool spreads_time(const struct dwell_analysis *analysis, const struct dwell_event *event)
 {
 	const struct dwell_event_desc *desc = dwell_analysis_event(analysis, event->u.sample.event);
 
 	if (!desc || analysis->info.has_switches)
 		return desc ? desc->is_clock : !analysis->source;
-	return desc->is_wait || (desc->is_clock && desc->name == analysis->choice.name);
+	return desc->is_wait || event_choice_is_clock(&analysis->choice, desc->name);
 }
 
 int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
@@ -188,7 +215,9 @@ int analysis_thread_meet(struct dwell_analysis *analysis, uint32_t index)
 	analysis->met.data[index] = true;
 	if (thread->comm)
 		return 0;
-	if (index != DWELL_THREAD_IDLE)
+	if (index != DWELL_THREAD_IDLE && thread->tid < 0)
+		snprintf(name, sizeof(name), "[no name]"); /* nor a tid */
+	else if (index != DWELL_THREAD_IDLE)
 		snprintf(name, sizeof(name), ":%d", thread->tid);
 	return dwell_strings_add(analysis->tables.strings, name, strlen(name), &thread->comm);
 }
@@ -272,6 +301,9 @@ static int resolve_time(const struct dwell_source *source, const char *path, con
 					  dwell_source_fact_u64(source, "clock.realtime_ns") };
 	int rc = 0;
 
+	if (dwell_source_info(source)->untimed)
+		return dwell_err_set(err, -ENOTSUP,
+				     "--time: the samples of the file have no times");
 	if (time_range_needs_end(time))
 		rc = find_end(path, &base.end_ns, err);
 	if (!rc)
@@ -323,6 +355,7 @@ void dwell_analysis_release(struct dwell_analysis *analysis)
 	dwell_timeline_free(analysis->timeline);
 	dwell_profile_free(analysis->profile);
 	dwell_array_release(&analysis->books);
+	dwell_array_release(&analysis->off_books);
 	dwell_array_release(&analysis->event_counts);
 	dwell_array_release(&analysis->met);
 	if (analysis->source)
@@ -369,6 +402,14 @@ const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *anal
 	static const struct dwell_books none;
 
 	return thread < analysis->books.count ? &analysis->books.data[thread] : &none;
+}
+
+const struct dwell_off_books *dwell_analysis_off_books(const struct dwell_analysis *analysis,
+						       uint32_t thread)
+{
+	static const struct dwell_off_books none;
+
+	return thread < analysis->off_books.count ? &analysis->off_books.data[thread] : &none;
 }
 
 const char *dwell_unknown_frame(enum dwell_unknown why)

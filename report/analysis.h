@@ -20,10 +20,14 @@
 struct dwell_books {
 	uint64_t observed_ns;
 	uint64_t ns[DWELL_STATES];
-	uint64_t unknown_ns[DWELL_UNKNOWNS];
+	uint64_t samples; /* that count; of no use where there are scheduler events */
+};
+
+/* What only threads have that were seen off a CPU. */
+struct dwell_off_books {
+	uint64_t unknown_ns[DWELL_UNKNOWNS]; /* sums to ns[DWELL_STATE_UNKNOWN] */
 	uint64_t longest_blocked_ns;
 	bool longest_censored; /* the longest wait is really longer */
-	uint64_t samples;      /* that count; of no use where there are scheduler events */
 };
 
 /* Where ids in events point to. Borrowed. */
@@ -66,10 +70,11 @@ struct dwell_analysis {
 	bool unusable;	       /* it failed for what the command line asked: exit status 2 */
 	uint64_t total;	       /* while counting: of all rows */
 	DWELL_ARRAY(bool) met; /* by thread index: has it been named? */
-	DWELL_ARRAY(struct dwell_books) books; /* by thread index */
-	uint64_t total_ns;		       /* of all books: so no sum of rows overflows */
-	uint64_t window_ns;		       /* the part looked at */
-	struct dwell_err law;		       /* code set: the books do not balance */
+	DWELL_ARRAY(struct dwell_books) books;	       /* by thread index */
+	DWELL_ARRAY(struct dwell_off_books) off_books; /* by thread index */
+	uint64_t total_ns;    /* of all books: so no sum of rows overflows */
+	uint64_t window_ns;   /* the part looked at */
+	struct dwell_err law; /* code set: the books do not balance */
 };
 
 /* Opens path ("-" = standard input), reads it to its end and fills *ret. 0, or -errno with err
@@ -118,6 +123,9 @@ const char *dwell_analysis_counted(const struct dwell_analysis *analysis);
 /* The books of a thread; zeroes if nothing of it counts. */
 const struct dwell_books *dwell_analysis_books(const struct dwell_analysis *analysis,
 					       uint32_t thread);
+
+const struct dwell_off_books *dwell_analysis_off_books(const struct dwell_analysis *analysis,
+						       uint32_t thread);
 
 /* Why a time is unknown, as a frame: "[lost]", "[never seen]", ... */
 const char *dwell_unknown_frame(enum dwell_unknown why);

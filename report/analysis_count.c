@@ -26,7 +26,7 @@ static int start_anew(struct dwell_analysis *analysis)
 
 	dwell_profile_free(analysis->profile);
 	analysis->profile = dwell_profile_new(analysis->tables.threads, by);
-	analysis->books.count = 0;
+	analysis->books.count = analysis->off_books.count = 0;
 	analysis->total = 0;
 	if (analysis->implied && (analysis->choice.clock || analysis->choice.waits))
 		analysis->counting = analysis->implied = false;
@@ -123,7 +123,7 @@ int analysis_count_finish(struct dwell_analysis *analysis, struct dwell_err *err
 			return dwell_err_sys(err, rc, "cannot analyse");
 	}
 	rc = event_choice_check(&analysis->choice, analysis->source, err);
-	analysis->unusable = rc != 0;
+	analysis->unusable = rc == -EINVAL;
 	return rc;
 }
 

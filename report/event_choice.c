@@ -10,17 +10,73 @@
 enum { RANK_GLOB = 1, RANK_SHORT, RANK_WHOLE };
 enum { RANK_EMPTY = 1, RANK_DUMMY, RANK_ANY, RANK_CLOCK };
 
-/* Is wanted the name without "sched:" in front, or without modifiers behind, as in "cycles:P"? */
+/* Where a name's modifiers stand, as in "cycles:uP", "cpu/cycles:u/" or "cpu/cycles/u"; at its end
+ * if it has none. *ret_base: how much of the name is in front of them. */
+static const char *modifiers_of(const char *name, size_t *ret_base)
+{
+	size_t bytes = strlen(name), end = bytes && name[bytes - 1] == '/' ? bytes - 1 : bytes;
+	size_t from = end;
+
+	while (from && strchr("ukhGHpPSDIWeb", name[from - 1]))
+		from--;
+	if (!from || from == end || (name[from - 1] != ':' && name[from - 1] != '/')) {
+		*ret_base = end;
+		return name + bytes;
+	}
+	*ret_base = from - 1;
+	return name + from;
+}
+
+/* In which modes of a CPU an event counts, by its modifiers: bits, 0 = nothing said, all. */
+static unsigned modes_of(const char *modifiers)
+{
+	static const char letters[] = "ukh";
+	unsigned modes = 0;
+
+	for (unsigned i = 0; letters[i]; i++)
+		if (strchr(modifiers, letters[i]))
+			modes |= 1u << i;
+	return modes;
+}
+
+bool event_choice_is_clock(const struct event_choice *choice, uint32_t name)
+{
+	for (uint32_t i = 0; i < choice->clock_count; i++)
+		if (choice->clocks[i] == name)
+			return true;
+	return false;
+}
+
+static void clock_add(struct event_choice *choice, uint32_t id, const char *name)
+{
+	size_t base;
+	unsigned modes = modes_of(modifiers_of(name, &base));
+
+	if (event_choice_is_clock(choice, id))
+		return;
+	modes = modes ? modes : ~0u;
+	if (modes & choice->modes) {
+		choice->same_time = choice->same_time ? choice->same_time : id;
+		return;
+	}
+	choice->modes |= modes;
+	choice->clocks[choice->clock_count++] = id;
+}
+
+/* Is wanted the name without "sched:" in front, or with other modifiers behind? Only in which modes
+ * of the CPU it counts makes an event another one. */
 static bool is_short_for(const char *wanted, const char *name)
 {
-	const char *system = "sched:";
-	size_t bytes = strlen(wanted);
+	static const char system[] = "sched:";
+	size_t base, named;
+	unsigned modes, found;
 
-	if (!strncmp(name, system, strlen(system)) && !strcmp(name + strlen(system), wanted))
+	if (!strncmp(name, system, sizeof(system) - 1) &&
+	    !strcmp(name + sizeof(system) - 1, wanted))
 		return true;
-	if (strncmp(name, wanted, bytes) || name[bytes] != ':' || !name[bytes + 1])
-		return false;
-	return !name[bytes + 1 + strspn(name + bytes + 1, "ukhGHpPSDIWeb")];
+	modes = modes_of(modifiers_of(wanted, &base));
+	found = modes_of(modifiers_of(name, &named));
+	return (!modes || modes == found) && base && base == named && !strncmp(wanted, name, base);
 }
 
 /* How well an entry fits, 0 = not at all. */
@@ -51,6 +107,8 @@ bool event_choice_follow(struct event_choice *choice, struct dwell_source *sourc
 		unsigned rank = rank_of(choice, desc, name);
 
 		choice->waits |= desc->is_wait;
+		if (desc->is_clock && !desc->is_empty)
+			clock_add(choice, desc->name, name);
 		if (rank == choice->rank && rank && choice->wanted && desc->name != choice->name)
 			choice->ambiguous = true;
 		if (rank <= choice->rank)
@@ -100,7 +158,7 @@ int event_choice_check(const struct event_choice *choice, struct dwell_source *s
 
 	list_events(source, names, sizeof(names));
 	if (!*names)
-		return dwell_err_set(err, -EINVAL, "the file has no events to fold");
+		return dwell_err_set(err, -ENODATA, "the file has no events to fold");
 	if (!choice->rank)
 		return dwell_err_set(err, -EINVAL, "no event '%s' in the file; it has %s",
 				     choice->wanted, names);

@@ -7,29 +7,37 @@
 #include <string.h>
 
 #include "lib/text.h"
+#include "report/table.h"
 #include "report/text.h"
 
-/* What a reader counts of what it could not use, and the words for it. */
+enum { WARNING_BYTES = 1024 };
+
+/* What a reader counts of what it could not use, and the words for one and for more of it. */
 static const struct {
-	const char *fact, *before, *after;
+	const char *fact, *one, *more;
 } tellings[DWELL_TELLINGS] = {
-	{ "mappings.left_out", "",
-	  " mappings of files were more than is kept: frames in them have "
-	  "no name" },
-	{ "records.unknown", "records of types not known here were passed over: ", "" },
-	{ "records.bad", "records that cannot be right were passed over: ", "" },
-	{ "files.missing",
-	  "files data.N of the directory that are missing, with all they held: ", "" },
-	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
-	{ "maps.unread", "",
-	  " perf-PID.map files were too large to be read: code made at run time has no name" },
-	{ "dumps.unread", "",
-	  " jit-PID.dump files were not read (another owner, another clock, too large): code made at "
-	  "run time may have no name" },
-	{ "dumps.late", "",
-	  " pieces of code came in the place of others before their dump told of it: some frames have "
-	  "the name of what came later" },
-	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
+	{ "mappings.left_out",
+	  "%s mapping of a file was more than is kept: frames in it have no name",
+	  "%s mappings of files were more than is kept: frames in them have no name" },
+	{ "records.unknown", "%s record of a type not known here was passed over",
+	  "%s records of types not known here were passed over" },
+	{ "records.bad", "%s record that cannot be right was passed over",
+	  "%s records that cannot be right were passed over" },
+	{ "files.missing", "%s file data.N of the directory is missing, with all it held",
+	  "%s files data.N of the directory are missing, with all they held" },
+	{ "maps.unread",
+	  "%s perf-PID.map file was too large to be read: code made at run time has no name",
+	  "%s perf-PID.map files were too large to be read: code made at run time has no name" },
+	{ "dumps.unread",
+	  "%s jit-PID.dump file was not read (another owner, another clock, too large): code made at "
+	  "run time may have no name",
+	  "%s jit-PID.dump files were not read (another owner, another clock, too large): code made "
+	  "at run time may have no name" },
+	{ "dumps.late",
+	  "%s piece of code came in the place of another before its dump told of it: frames in it may "
+	  "have the later name",
+	  "%s pieces of code came in the place of others before their dump told of it: frames in them "
+	  "may have the later name" },
 };
 
 /* In the order of enum dwell_health_stacks. */
@@ -98,21 +106,29 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.no_switches_reason = info->no_switches_reason,
 		.counted = dwell_analysis_counted(analysis),
 		.has_waits = analysis->choice.waits,
+		.untimed = info->untimed,
+		.aux_bytes = dwell_analysis_fact_u64(analysis, "aux.bytes"),
 		.only_cpus = dwell_analysis_fact(analysis, "mode.cpus"),
+		.away_cpus = dwell_analysis_fact(analysis, "cpus.away"),
 		.law = analysis->law.code ? analysis->law.msg : NULL,
 	};
 
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
-		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
+		health.told[i] = dwell_analysis_fact_u64(analysis, tellings[i].fact);
 	for (unsigned end = 0; end < DWELL_STACKS_ENDS; end++)
 		health.stacks[end] = dwell_analysis_fact_u64(analysis, stack_ends[end].fact);
+	if (!info->has_switches && !analysis->counting && analysis->choice.same_time) {
+		health.same_time =
+			dwell_strings_get(analysis->tables.strings, analysis->choice.same_time);
+		health.clock = dwell_strings_get(analysis->tables.strings, analysis->choice.name);
+	}
 	read_coverage(analysis, &health);
 	read_side_loss(analysis, &health);
-	for (uint32_t i = 0; i < analysis->books.count; i++) {
+	for (uint32_t i = 0; i < analysis->books.count; i++)
 		health.observed_ns += analysis->books.data[i].observed_ns;
+	for (uint32_t i = 0; i < analysis->off_books.count; i++)
 		for (unsigned why = 0; why < DWELL_UNKNOWNS; why++)
-			health.unknown_ns[why] += analysis->books.data[i].unknown_ns[why];
-	}
+			health.unknown_ns[why] += analysis->off_books.data[i].unknown_ns[why];
 	*ret = health;
 }
 
@@ -150,7 +166,7 @@ static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 
 static void warn(dwell_warning_fn fn, void *user, const char *fmt, ...)
 {
-	char line[1024];
+	char line[WARNING_BYTES];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -202,14 +218,52 @@ static void warn_stacks(const struct dwell_health *health, dwell_warning_fn fn, 
 			     text_count(count, health->stacks[end]), stack_ends[end].meaning);
 }
 
-static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+static void warn_told(const struct dwell_health *health, dwell_warning_fn fn, void *user)
 {
-	char bytes[TEXT_NUMBER_BYTES], cpus[128];
+	char number[TEXT_NUMBER_BYTES];
 
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
 		if (health->told[i])
-			warn(fn, user, "%s%s%s", tellings[i].before, health->told[i],
-			     tellings[i].after);
+			warn(fn, user, health->told[i] == 1 ? tellings[i].one : tellings[i].more,
+			     text_count(number, health->told[i]));
+	if (health->aux_bytes)
+		warn(fn, user, "%s of hardware trace (AUX) are not decoded",
+		     text_bytes(number, health->aux_bytes));
+}
+
+/* Which part of the samples the numbers are made of, and of which CPUs. */
+static void warn_extent(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char text[128], clock[128];
+
+	if (health->away_cpus) {
+		dwell_text_clean(text, sizeof(text), health->away_cpus, "?");
+		warn(fn, user, "CPUs %s went or came meanwhile: what ran there then is unknown",
+		     text);
+	}
+	if (health->only_cpus) {
+		dwell_text_clean(text, sizeof(text), health->only_cpus, "?");
+		warn(fn, user,
+		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
+		     text);
+	}
+	if (health->untimed)
+		warn(fn, user,
+		     "the samples have no times: there is no window, and names and mappings are "
+		     "those that stand before them in the file");
+	if (health->same_time) {
+		dwell_text_clean(text, sizeof(text), health->same_time, "?");
+		dwell_text_clean(clock, sizeof(clock), health->clock, "?");
+		warn(fn, user, "samples of '%s' are not added up: '%s' tells the same time", text,
+		     clock);
+	}
+}
+
+static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, void *user)
+{
+	char bytes[TEXT_NUMBER_BYTES];
+
+	warn_told(health, fn, user);
 	warn_stacks(health, fn, user);
 	if (health->damaged)
 		warn(fn, user, "the file is damaged: %s behind the damage were not read",
@@ -225,12 +279,7 @@ static void warn_input(const struct dwell_health *health, dwell_warning_fn fn, v
 		     "to be told",
 		     text_count(bytes, health->switches_unused),
 		     health->switches_unused == 1 ? " was" : "es were");
-	if (health->only_cpus) {
-		dwell_text_clean(cpus, sizeof(cpus), health->only_cpus, "?");
-		warn(fn, user,
-		     "only CPUs %s were recorded: what threads did elsewhere is unknown, [offline]",
-		     cpus);
-	}
+	warn_extent(health, fn, user);
 	if (!health->asked_count && (!health->has_switches || health->no_switches_reason))
 		warn_no_switches(health, fn, user);
 }
@@ -370,5 +419,8 @@ void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, vo
 
 void dwell_warn(void *user, const char *text)
 {
-	fprintf(user, "dwell: warning: %s\n", text);
+	char line[WARNING_BYTES + 32];
+
+	snprintf(line, sizeof(line), "dwell: warning: %s", text);
+	text_wrap(user, line);
 }

@@ -11,7 +11,7 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
-enum { DWELL_TELLINGS = 9 };
+enum { DWELL_TELLINGS = 7 };
 
 /* User stacks that were copied and unwound, by how they ended. */
 enum dwell_health_stacks {
@@ -37,13 +37,18 @@ struct dwell_health {
 	uint32_t cpus;
 	bool finished, damaged;
 	uint64_t stacks[DWELL_STACKS_ENDS];
-	const char *told[DWELL_TELLINGS]; /* counts of what was passed over, as text; NULL = none */
+	bool untimed;		       /* as in struct dwell_source_info */
+	uint64_t aux_bytes;	       /* of hardware trace, passed over */
+	uint64_t told[DWELL_TELLINGS]; /* counts of what was passed over */
 	bool has_switches, has_wakings;
 	bool has_waits;			/* without switches: some event tells of waits */
 	bool asked_count;		/* one event's samples were asked for, not time */
 	const char *no_switches_reason; /* as in struct dwell_source_info */
 	const char *counted;		/* the event that is counted, NULL for time; borrowed */
 	const char *only_cpus;		/* the list that was recorded, NULL for all; borrowed */
+	const char *away_cpus;		/* the list of those that went or came; borrowed */
+	const char *same_time;		/* a clock that is not added up; NULL = none; borrowed */
+	const char *clock;		/* ... besides this one */
 	const char *law; /* what a broken law says, NULL when the books balance; borrowed */
 };
 
@@ -69,7 +74,7 @@ void dwell_health_warnings(const struct dwell_health *health, dwell_warning_fn f
 /* The same for frames without a name: one line per reason. */
 void dwell_health_symbols(struct dwell_symbols *symbols, dwell_warning_fn fn, void *user);
 
-/* A dwell_warning_fn: "dwell: warning: ..." on user (a FILE). */
+/* A dwell_warning_fn: "dwell: warning: ..." on user (a FILE), wrapped to its width. */
 void dwell_warn(void *user, const char *text);
 
 #endif

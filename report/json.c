@@ -100,6 +100,7 @@ static void put_origin(struct builder *b, const struct dwell_analysis *analysis)
 	put_u64(b, "start_ns", info->start_ns);
 	put_u64(b, "end_ns", info->end_ns);
 	put_u64(b, "window_ns", analysis->window_ns);
+	put_bool(b, "untimed", analysis->info.untimed);
 	put_bool(b, "whole_system", info->all_threads);
 	put_u64(b, "cpus", info->cpus);
 	put_u64(b, "file_bytes", info->file_bytes);
@@ -365,6 +366,7 @@ static int print_thread(const struct dwell_analysis *analysis, uint32_t index, b
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
 	const struct dwell_books *books = dwell_analysis_books(analysis, index);
+	const struct dwell_off_books *off = dwell_analysis_off_books(analysis, index);
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	struct builder b = { .object = json_object_new_object() };
 
@@ -376,12 +378,12 @@ static int print_thread(const struct dwell_analysis *analysis, uint32_t index, b
 				: NULL);
 	put_u64(&b, "observed_ns", books->observed_ns);
 	put_states(&b, books->ns);
-	put_unknown(&b, books->unknown_ns);
+	put_unknown(&b, off->unknown_ns);
 	put_u64(&b, "switches_voluntary", account->switches_voluntary);
 	put_u64(&b, "switches_involuntary", account->switches_involuntary);
 	put_u64(&b, "samples", dwell_thread_samples(analysis, index));
-	put_u64(&b, "longest_blocked_ns", books->longest_blocked_ns);
-	put_bool(&b, "longest_blocked_censored", books->longest_censored);
+	put_u64(&b, "longest_blocked_ns", off->longest_blocked_ns);
+	put_bool(&b, "longest_blocked_censored", off->longest_censored);
 	put_bool(&b, "started_in_window", thread->born_ns > analysis->info.start_ns);
 	put_bool(&b, "ended_in_window", thread->died_ns != 0);
 	put_bool(&b, "recorder", thread->recorder);

@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/idmap.h"
-#include "lib/text.h"
+#include "report/text.h"
 
 enum { NAME_ROOM = 4096 };
 
@@ -82,7 +82,7 @@ static int name_add(struct dwell_names *names, const char *raw, const char *anno
 		    struct dwell_name name, uint32_t *ret_name)
 {
 	char text[NAME_ROOM];
-	size_t bytes = dwell_text_clean(text, sizeof(text) - 8, *raw ? raw : "[no name]", "?");
+	size_t bytes = text_name(text, sizeof(text) - 8, raw);
 	uint32_t id;
 	int rc;
 

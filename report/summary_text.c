@@ -89,7 +89,7 @@ void text_print_origin(const struct dwell_analysis *analysis, FILE *out)
 	size_t width, available = table_width(out);
 
 	snprintf(window, sizeof(window), "%s, %s%s", analysis->info.format_name,
-		 text_duration(number, analysis->window_ns),
+		 analysis->info.untimed ? "no times" : text_duration(number, analysis->window_ns),
 		 analysis->info.all_threads ? ", whole system" : "");
 	origin_add(line, sizeof(line), "", dwell_analysis_fact(analysis, "host.name"));
 	origin_add(line, sizeof(line), "Linux ", dwell_analysis_fact(analysis, "kernel.release"));
@@ -117,6 +117,11 @@ static void print_averages(const struct dwell_view *view, const struct dwell_sum
 		dwell_text_clean(name, sizeof(name), counted ? counted : "anything", "?");
 		fprintf(out, "  %s sample%s of %s\n", text_count(number, view->analysis.total),
 			text_plural(view->analysis.total), name);
+		return;
+	}
+	if (view->analysis.info.untimed) {
+		fprintf(out, "  %s running   (in all)\n",
+			text_duration(number, summary->state_ns[DWELL_STATE_ON_CPU]));
 		return;
 	}
 	/* Without the scheduler's events only running threads are seen. */
@@ -172,7 +177,7 @@ static void add_line(const struct dwell_view *view, const struct dwell_summary *
 	if (!counting)
 		table_add(table, summary_state_name(line->state));
 	table_add(table, text_share(number, line->ns, summary->listed_ns));
-	dwell_text_clean(text, sizeof(text), comm, "?");
+	text_name(text, sizeof(text), comm);
 	table_add(table, text);
 	table_add(table, dwell_strings_get(summary->where, line->where));
 	table_add(table, text_count(number, line->count));
@@ -249,6 +254,31 @@ static int print_asides(const struct dwell_summary *summary, FILE *out)
 	return paragraph_end(line, &text, out);
 }
 
+/* Do on-CPU stacks come from this event, or is it the one that is counted? */
+static bool is_sampled(const struct dwell_analysis *analysis, uint32_t index,
+		       const struct dwell_event_desc *desc)
+{
+	if (analysis->counting)
+		return index == analysis->choice.entry;
+	return analysis->info.has_switches || !analysis->source
+		       ? desc->is_clock
+		       : event_choice_is_clock(&analysis->choice, desc->name);
+}
+
+/* Was the rate of the event that index is told before? */
+static bool is_told(const struct dwell_analysis *analysis, uint32_t index,
+		    const struct dwell_event_desc *desc)
+{
+	for (uint32_t i = 0; i < index; i++) {
+		const struct dwell_event_desc *other = dwell_analysis_event(analysis, i);
+
+		if (is_sampled(analysis, i, other) && other->freq_hz == desc->freq_hz &&
+		    other->period == desc->period)
+			return true;
+	}
+	return false;
+}
+
 /* ", sampled at 99 Hz" for the events that on-CPU stacks come from, or the one that is counted. */
 static void print_rates(const struct dwell_analysis *analysis, FILE *out)
 {
@@ -256,7 +286,7 @@ static void print_rates(const struct dwell_analysis *analysis, FILE *out)
 	char number[TEXT_NUMBER_BYTES];
 
 	for (uint32_t i = 0; (desc = dwell_analysis_event(analysis, i)) != NULL; i++) {
-		if (analysis->counting ? i != analysis->choice.entry : !desc->is_clock)
+		if (!is_sampled(analysis, i, desc) || is_told(analysis, i, desc))
 			continue;
 		if (desc->freq_hz)
 			fprintf(out, ", sampled at %s Hz", text_count(number, desc->freq_hz));

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/text.h"
+
 /* The code point of the valid character at p, and its length. */
 static uint32_t utf8_decode(const char *p, size_t *ret_bytes)
 {
@@ -75,6 +77,11 @@ void text_fit(char *dst, size_t dst_bytes, const char *src, size_t columns)
 	for (; have < columns && used + 1 < dst_bytes; have++)
 		dst[used++] = ' ';
 	dst[used] = '\0';
+}
+
+size_t text_name(char *dst, size_t dst_bytes, const char *name)
+{
+	return dwell_text_clean(dst, dst_bytes, *name ? name : "[no name]", "?");
 }
 
 char *text_duration(char dst[TEXT_NUMBER_BYTES], uint64_t ns)

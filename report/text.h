@@ -18,6 +18,10 @@ size_t text_columns_of(const char *text, size_t count);
 /* Pads or shortens (with "~" at the end) valid UTF-8 to exactly `columns` columns. */
 void text_fit(char *dst, size_t dst_bytes, const char *src, size_t columns);
 
+/* A name as it is shown, cleaned as dwell_text_clean() does; "[no name]" for an empty one.
+ * Returns the bytes written. */
+size_t text_name(char *dst, size_t dst_bytes, const char *name);
+
 /* "740 ns", "12 us", "48 ms", "2.1 s", "3 min 20 s", "2 h 5 min": never rounded up to a unit that
  * was not reached. Returns dst. */
 char *text_duration(char dst[TEXT_NUMBER_BYTES], uint64_t ns);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
 #include "report/summary_text.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -74,7 +73,7 @@ static uint64_t sort_value(const struct dwell_analysis *analysis, uint32_t index
 	case SORT_SAMPLES:
 		return dwell_thread_samples(analysis, index);
 	case SORT_LONGEST:
-		return books->longest_blocked_ns;
+		return dwell_analysis_off_books(analysis, index)->longest_blocked_ns;
 	case SORT_PID: /* ascending */
 		return UINT64_MAX - (uint32_t)thread->pid;
 	}
@@ -171,18 +170,20 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 {
 	const struct dwell_account *account = dwell_timeline_account(analysis->timeline, index);
 	const struct dwell_books *books = dwell_analysis_books(analysis, index);
+	const struct dwell_off_books *off = dwell_analysis_off_books(analysis, index);
 	const struct dwell_thread *thread = dwell_threads_get(analysis->tables.threads, index);
 	char text[256], number[TEXT_NUMBER_BYTES];
 
-	if (thread->pid < 0) /* a text that shows no pids */
+	if (thread->pid < 0 && thread->tid < 0) /* a text that shows no tids */
+		snprintf(text, sizeof(text), "-");
+	else if (thread->pid < 0) /* ... or no pids */
 		snprintf(text, sizeof(text), "-/%d", thread->tid);
 	else if (thread->pid == thread->tid)
 		snprintf(text, sizeof(text), "%d", thread->tid);
 	else
 		snprintf(text, sizeof(text), "%d/%d", thread->pid, thread->tid);
 	table_add(table, text);
-	dwell_text_clean(text, sizeof(text),
-			 dwell_strings_get(analysis->tables.strings, thread->comm), "?");
+	text_name(text, sizeof(text), dwell_strings_get(analysis->tables.strings, thread->comm));
 	table_add(table, text);
 	if (analysis->counting || !analysis->info.has_switches) {
 		add_samples(analysis, index, table);
@@ -194,9 +195,9 @@ static void add_thread(const struct dwell_analysis *analysis, uint32_t index, st
 		table_add(table, text_share(number, books->ns[state], books->observed_ns));
 	table_add(table, text_count(number, account->switches_voluntary));
 	table_add(table, text_count(number, account->switches_involuntary));
-	snprintf(text, sizeof(text), "%s%s", books->longest_censored ? ">=" : "",
-		 text_duration(number, books->longest_blocked_ns));
-	table_add(table, books->longest_blocked_ns ? text : "-");
+	snprintf(text, sizeof(text), "%s%s", off->longest_censored ? ">=" : "",
+		 text_duration(number, off->longest_blocked_ns));
+	table_add(table, off->longest_blocked_ns ? text : "-");
 }
 
 int threads_text_print(const struct dwell_view *view, const struct dwell_thread_list *list,

@@ -18,8 +18,8 @@ struct image {
 	void *bytes; /* owned, malloc'd; NULL = none */
 };
 
-/* The regular file at path, as image_open_fd(); an xz file is unpacked. 0, -ENOEXEC when it
- * is no usable ELF file, -EINVAL when no regular file, or -errno. */
+/* The regular file at path, as image_open_fd(); one packed with xz, gzip or zstd is unpacked. 0,
+ * -ENOEXEC when it is no usable ELF file, -EINVAL when no regular file, or -errno. */
 int image_open(const char *path, struct image *ret_image);
 /* Bytes, which are taken over on success. 0 or -ENOEXEC. */
 int image_open_owned(void *bytes, size_t count, struct image *ret_image);

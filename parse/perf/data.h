@@ -80,9 +80,10 @@ struct dwell_perf_data_info {
 	uint64_t wall_ns, clock_ns;
 
 	/* What the records say, seen while indexing. */
-	uint64_t start_ns, end_ns; /* first and last stamp of kernel records, 0 and ~0 left out */
-	uint32_t cpus_seen;	   /* highest CPU named + 1; 0 = records do not name CPUs */
-	bool idle_seen;		   /* a sample or switch of tid 0: CPU-wide events */
+	/* First and last stamp of kernel records but mappings, 0 and ~0 left out. */
+	uint64_t start_ns, end_ns;
+	uint32_t cpus_seen; /* highest CPU named + 1; 0 = records do not name CPUs */
+	bool idle_seen;	    /* a sample or switch of tid 0: CPU-wide events */
 	bool switch_cpu_wide_seen;
 	uint64_t records[DWELL_PERF_USER_TYPES]; /* by type; [0] = types that nobody knows */
 	uint64_t lost_samples; /* by LOST_SAMPLES; LOST records are the reader's to add */

@@ -10,6 +10,8 @@ enum {
 	ANCHOR_BYTES = 512, /* a header's time stands within them */
 	IDS_BYTES = 64,	    /* pid, tid, CPU, flags and time behind a comm */
 	PERIOD_WIDTH = 10,  /* of perf's column */
+	ADDRESS_WIDTH = 16, /* of perf's column, behind a blank or a tab */
+	FAR_DIGITS = 9,	    /* of addresses that are hardly any other number */
 	SECOND_DIGITS = 10, /* 10^10 s in ns fit in 64 bits */
 };
 
@@ -373,5 +375,119 @@ bool dwell_script_header_parse(struct dwell_slice line, struct dwell_script_head
 		return false;
 	h.rest = dwell_slice_trim(h.rest);
 	*ret = h;
+	return true;
+}
+
+/* The word of hexadecimal digits that ends a column as wide as an address's. False if none does. */
+static bool address_find(struct dwell_slice line, uint32_t *ret_at, uint32_t *ret_digits)
+{
+	uint32_t gap = 0; /* where the blanks before a word begin */
+
+	for (uint32_t i = 0; i < line.bytes;) {
+		uint32_t end;
+
+		if (dwell_slice_blank(line.at[i])) {
+			i++;
+			continue;
+		}
+		for (end = i; end < line.bytes && dwell_slice_hex(line.at[end]); end++)
+			;
+		if (end > i && end - i <= ADDRESS_WIDTH && end - gap > ADDRESS_WIDTH &&
+		    (end == line.bytes || dwell_slice_blank(line.at[end]))) {
+			*ret_at = i;
+			*ret_digits = end - i;
+			return true;
+		}
+		while (i < line.bytes && !dwell_slice_blank(line.at[i]))
+			i++;
+		gap = i;
+	}
+	return false;
+}
+
+bool dwell_script_bare_frame(struct dwell_slice line)
+{
+	uint32_t at, digits;
+
+	return line.bytes && *line.at == '\t' && address_find(line, &at, &digits) &&
+	       at + digits == ADDRESS_WIDTH + 1;
+}
+
+bool dwell_script_bare_is(struct dwell_slice text)
+{
+	uint32_t lines = 0, framed = 0, at, digits;
+	bool tabs = false, far = false;
+
+	while (text.bytes) {
+		const char *newline = memchr(text.at, '\n', text.bytes);
+		const char *end = newline ? newline : text.at + text.bytes;
+		struct dwell_slice line = dwell_slice_of(text.at, end);
+		struct dwell_script_header h;
+
+		text = dwell_slice_of(newline ? end + 1 : end, text.at + text.bytes);
+		if (line.bytes && line.at[line.bytes - 1] == '\r')
+			line.bytes--;
+		if (!dwell_slice_trim(line).bytes || *line.at == '#')
+			continue;
+		if (dwell_script_header_parse(line, &h))
+			return false;
+		if (!newline && lines) /* cut */
+			break;
+		lines++;
+		tabs |= dwell_script_bare_frame(line);
+		if (!address_find(line, &at, &digits))
+			continue;
+		framed++;
+		far |= digits >= FAR_DIGITS;
+	}
+	return tabs || (far && framed == lines);
+}
+
+/* `comm tid [cpu] period`, of which any may be missing. */
+static bool bare_prefix(struct dwell_slice prefix, struct dwell_script_header *h)
+{
+	struct dwell_slice left = prefix, word = word_cut(&left), before = left;
+	uint32_t ignored;
+
+	if (dwell_slice_u64(word, &h->period) &&
+	    (!dwell_slice_trim(left).bytes || cpu_parse(word_cut(&before), &ignored) ||
+	     left.bytes - before.bytes + word.bytes > PERIOD_WIDTH)) {
+		h->has_period = dwell_slice_trim(left).bytes;
+		prefix = h->has_period ? left : prefix;
+	}
+	prefix_parse(prefix, h);
+	return h->comm.bytes <= COMM_BYTES;
+}
+
+bool dwell_script_bare_parse(struct dwell_slice line, struct dwell_script_header *ret,
+			     bool *ret_framed)
+{
+	struct dwell_script_header h = { .pid = DWELL_SCRIPT_NO_ID,
+					 .tid = DWELL_SCRIPT_NO_ID,
+					 .cpu = DWELL_SCRIPT_NO_CPU };
+	const char *end = line.at + line.bytes;
+	uint32_t at = line.bytes, digits;
+	bool framed = address_find(line, &at, &digits);
+	struct dwell_slice head = { line.at, at }, before;
+
+	h.event = dwell_slice_of(line.at, line.at);
+	h.rest = dwell_slice_trim(dwell_slice_of(line.at + at, end));
+	for (uint32_t i = 1; i < head.bytes && i < ANCHOR_BYTES; i++) {
+		uint32_t event = word_begin(line, i);
+
+		if (!colon_ends_word(line, i) || event == i)
+			continue;
+		before = (struct dwell_slice){ line.at, event };
+		if (dwell_slice_equal(word_cut(&before), "raw")) /* "raw 0x1a8:" */
+			event = before.bytes;
+		h.event = dwell_slice_of(line.at + event, line.at + i);
+		h.rest = dwell_slice_trim(dwell_slice_of(line.at + i + 1, end));
+		head.bytes = event;
+		break;
+	}
+	if (!bare_prefix(dwell_slice_trim(head), &h))
+		return false;
+	*ret = h;
+	*ret_framed = framed;
 	return true;
 }

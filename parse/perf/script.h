@@ -36,6 +36,19 @@ struct dwell_script_header {
 /* True if the line (without its newline) is such a line. It must show a time or a tid. */
 bool dwell_script_header_parse(struct dwell_slice line, struct dwell_script_header *ret);
 
+/* Text whose lines show neither times nor tids (-F ip,sym; -F comm,ip,sym), by its first bytes:
+ * what tells samples is the column that addresses stand in. */
+bool dwell_script_bare_is(struct dwell_slice text);
+
+/* A frame line of such text that stands in that column: it may open a sample. */
+bool dwell_script_bare_frame(struct dwell_slice line);
+
+/* The first line of a sample there, `comm tid [cpu] period event: rest` of which any may be
+ * missing; *ret_framed: it has a frame in that column itself. Other lines may look the same:
+ * without a frame in the line it is one only if a frame or a blank line follows. */
+bool dwell_script_bare_parse(struct dwell_slice line, struct dwell_script_header *ret,
+			     bool *ret_framed);
+
 /* One line of a call chain: `address symbol+0xoffset (dso)`. */
 struct dwell_script_frame {
 	struct dwell_slice symbol; /* without offset; empty = "[unknown]" or not printed */

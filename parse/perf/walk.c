@@ -66,6 +66,10 @@ static inline int run_add(struct walk *walk, uint64_t stamp, uint32_t bytes)
 static inline void note_stamped(struct dwell_perf_data_info *info, uint32_t type,
 				const struct record_place *place)
 {
+	/* simpleperf stamps mappings of its JIT files by when the code was made, which may be days
+	 * before. */
+	if (type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2)
+		return;
 	if (place->stamp < info->start_ns)
 		info->start_ns = place->stamp;
 	if (place->stamp > info->end_ns)

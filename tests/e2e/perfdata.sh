@@ -48,7 +48,7 @@ perf_record --threads -a -k mono -g --switch-events -e "cpu-clock,$SCHED" -o "$w
 [ -d "$work/dir" ] && verified 'mutex, in a directory' "$work/dir" "$TRUTH"
 rm -f "$work/dir/data.0"
 dwell report "$work/dir"
-claim 'a missing file of a directory is said' grep -q 'missing, with all they held: 1' "$work/out"
+claim 'a missing file of a directory is said' grep -q '1 file data.N of the directory is missing' "$work/out"
 rm -f "$work/dir/data" && mkfifo "$work/dir/data"
 dwell report "$work/dir"
 said 'a directory with a pipe for its data' 3 "its 'data' is no regular file"

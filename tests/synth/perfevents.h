@@ -239,8 +239,8 @@ static inline void task_add(struct perf_bytes *b, uint32_t type, uint32_t tid, u
 	perf_end(b, at);
 }
 
-static inline void map_add(struct perf_bytes *b, uint32_t pid, uint64_t start, uint64_t pgoff,
-			   const char *path)
+static inline void map_add_at(struct perf_bytes *b, uint32_t pid, uint64_t start, uint64_t pgoff,
+			      const char *path, uint64_t time_ns)
 {
 	bool kernel = pid == UINT32_MAX;
 	uint32_t at = perf_begin(b, PERF_RECORD_MMAP,
@@ -252,8 +252,14 @@ static inline void map_add(struct perf_bytes *b, uint32_t pid, uint64_t start, u
 	perf_u64(b, 0x10000);
 	perf_u64(b, pgoff);
 	perf_name(b, path);
-	trailer_add(b, 0, 0, 0, 0);
+	trailer_add(b, 0, time_ns, 0, 0);
 	perf_end(b, at);
+}
+
+static inline void map_add(struct perf_bytes *b, uint32_t pid, uint64_t start, uint64_t pgoff,
+			   const char *path)
+{
+	map_add_at(b, pid, start, pgoff, path, 0);
 }
 
 static inline void maps_add(struct perf_bytes *b)

@@ -134,7 +134,7 @@ static void test_refused(void **state)
 		assert_refused(&c, &options, true, cases[i].part);
 	}
 	counting_init(&c);
-	assert_refused(&c, &(struct dwell_analysis_options){ .count = true }, true, "no events");
+	assert_refused(&c, &(struct dwell_analysis_options){ .count = true }, false, "no events");
 }
 
 /* A name without what perf puts around it; a whole name wins over that, a glob never does. */
@@ -151,6 +151,12 @@ static void test_short_names(void **state)
 		  "sched_process_exit",
 		  "t;a 1\n" },
 		{ { "irq:softirq_entry", "irq" }, "irq", "t;b 1\n" },
+		/* How it is counted does not make it another event, in which mode does. */
+		{ { "cycles:P", "instructions" }, "cycles:HG", "t;a 1\n" },
+		{ { "instructions", "cycles" }, "cycles:ppp", "t;b 1\n" },
+		{ { "cycles:u", "cycles:kP" }, "cycles:k", "t;b 1\n" },
+		{ { "cpu_atom/cycles:Pu/", "cpu_core/cycles:Pu/" }, "cpu_core/cycles/", "t;b 1\n" },
+		{ { "cpu/cycles/k", "cpu/cycles/u" }, "cpu/cycles/u", "t;b 1\n" },
 	};
 
 	(void)state;
@@ -166,10 +172,9 @@ static void test_short_names(void **state)
 					at ? "b" : "a", 1);
 		assert_counted(&c, &options, cases[i].expected);
 	}
-	for (int turn = 0; turn < 2; turn++) {
-		struct dwell_analysis_options options = { .count = true,
-							  .event = turn ? "softirq_entry"
-									: "cycles" };
+	for (int turn = 0; turn < 3; turn++) {
+		static const char *const wanted[] = { "cycles", "softirq_entry", "cycles:u" };
+		struct dwell_analysis_options options = { .count = true, .event = wanted[turn] };
 		struct counting c;
 
 		counting_init(&c);

@@ -154,6 +154,121 @@ static void test_clock_text(void **state)
 		       "! sched_switch was sampled by frequency; record with -c 1\n");
 }
 
+/* Clocks of different modes add up; one that tells the same time again does not, and that is said.
+ */
+static void test_clocks(void **state)
+{
+	static const struct {
+		const char *names[3], *on_cpu, *said;
+	} cases[] = {
+		{ { "cpu-clock:u", "cpu-clock:k", "page-faults" }, "300 us", NULL },
+		{ { "cpu-clock:u", "cpu-clock:k", "task-clock" },
+		  "300 us",
+		  "! samples of 'task-clock' are not added up: 'cpu-clock:u' tells the same" },
+		{ { "task-clock/freq=99/u", "cpu-clock:uP", "cpu-clock:kh" },
+		  "500 us",
+		  "! samples of 'cpu-clock:uP' are not added up: 'task-clock/freq=99/u' tells" },
+		{ { "cpu-clock", "cpu-clock:u", "cpu-clock:k" }, "100 us", "'cpu-clock:u' are" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct counting c;
+		uint32_t web;
+		char *text;
+
+		counting_init(&c);
+		web = synth_thread(&c.s, 40, 41, "web");
+		for (uint32_t at = 0; at < 3; at++) {
+			counting_event(&c, cases[i].names[at],
+				       strstr(cases[i].names[at], "clock") != NULL);
+			counting_sample(&c, at, web, "main", 100000 << at);
+		}
+		for (uint32_t at = 0; at < 3; at++)
+			c.s.events.data[at].time_ns = 200000 * (at + 1);
+		text = print(&c, THREADS);
+		if (!strstr(text, cases[i].on_cpu))
+			fail_msg("no %s in:\n%s", cases[i].on_cpu, text);
+		if (cases[i].said ? !strstr(text, cases[i].said) : !!strstr(text, "added up"))
+			fail_msg("not said or said: %s in:\n%s", cases[i].said, text);
+		free(text);
+	}
+}
+
+/* Two clocks of one rate are sampled at one rate. */
+static void test_rates(void **state)
+{
+	struct counting c;
+	char *text, *found;
+
+	(void)state;
+	build_clock(&c, NULL);
+	counting_event(&c, "cpu-clock:u", true);
+	text = print(&c, SUMMARY);
+	found = strstr(text, "sampled every");
+	assert_non_null(found);
+	assert_null(strstr(found + 1, "sampled every"));
+	free(text);
+}
+
+static struct json_object *parsed(struct counting *c, enum form form)
+{
+	char *text = print(c, form);
+	struct json_object *object = json_tokener_parse(text);
+
+	assert_non_null(object);
+	free(text);
+	return object;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(object, key, &value))
+		fail_msg("no key '%s'", key);
+	return value;
+}
+
+/* Without times there is no window that time could be a share of. */
+static void test_untimed(void **state)
+{
+	struct json_object *object;
+	struct counting c;
+	char *text;
+
+	(void)state;
+	build_clock(&c, NULL);
+	c.s.info.untimed = true;
+	text = print(&c, SUMMARY);
+	assert_memory_equal(text, "memory, no times\n2 threads:  700 us running   (in all)\n", 55);
+	assert_non_null(strstr(text, "! the samples have no times: there is no window"));
+	free(text);
+	build_clock(&c, NULL);
+	c.s.info.untimed = true;
+	object = parsed(&c, SUMMARY_JSON);
+	assert_true(json_object_get_boolean(member(object, "untimed")));
+	json_object_put(object);
+}
+
+/* An empty name is as folded stacks have it, a thread without a tid has none. */
+static void test_nameless(void **state)
+{
+	struct counting c;
+	char *text;
+
+	(void)state;
+	for (int form = SUMMARY; form <= THREADS; form++) {
+		counting_init(&c);
+		counting_event(&c, "cycles", false);
+		counting_sample(&c, 0, synth_thread(&c.s, -1, -1, ""), "main", 1);
+		text = print(&c, (enum form)form);
+		assert_non_null(strstr(text, form == SUMMARY ? " 100%  [no name]  main"
+							     : "      -  [no name]   100%"));
+		free(text);
+	}
+}
+
 static void print_line(void *user, const char *text)
 {
 	fprintf(user, "%s\n", text);
@@ -194,25 +309,6 @@ static void test_warnings(void **state)
 		assert_string_equal(text, cases[i].expected);
 		free(text);
 	}
-}
-
-static struct json_object *parsed(struct counting *c, enum form form)
-{
-	char *text = print(c, form);
-	struct json_object *object = json_tokener_parse(text);
-
-	assert_non_null(object);
-	free(text);
-	return object;
-}
-
-static struct json_object *member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(object, key, &value))
-		fail_msg("no key '%s'", key);
-	return value;
 }
 
 static void test_counters_json(void **state)
@@ -267,6 +363,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters_text), cmocka_unit_test(test_clock_text),
+		cmocka_unit_test(test_clocks),	      cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_untimed),	      cmocka_unit_test(test_nameless),
 		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_counters_json),
 		cmocka_unit_test(test_clock_json),
 	};

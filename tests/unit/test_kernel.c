@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "parse/elf/kernel.h"
 #include "tests/unit/elfmake.h"
@@ -396,6 +398,35 @@ static size_t module_make(struct elfmake *make, uint16_t machine, uint8_t id)
 	return make->used;
 }
 
+enum { PACKED_XZ, PACKED_GZIP, PACKED_ZSTD, PACKED_FORMS };
+
+/* The bytes in one of the forms that modules are installed in, two members of gzip's; how many. */
+static size_t pack(unsigned form, const uint8_t *bytes, size_t count, uint8_t *packed, size_t room)
+{
+	size_t used = 0;
+
+	if (form == PACKED_XZ)
+		assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, bytes, count,
+							 packed, &used, room),
+				 LZMA_OK);
+	if (form == PACKED_ZSTD)
+		used = ZSTD_compress(packed, room, bytes, count, 1);
+	for (unsigned member = 0; form == PACKED_GZIP && member < 2; member++) {
+		size_t from = member ? count / 2 : 0, to = member ? count : count / 2;
+		z_stream stream = { .next_in = (Bytef *)(uintptr_t)bytes + from,
+				    .avail_in = (uInt)(to - from),
+				    .next_out = packed + used,
+				    .avail_out = (uInt)(room - used) };
+
+		assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
+		assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+		used = room - stream.avail_out;
+		assert_int_equal(deflateEnd(&stream), Z_OK);
+	}
+	assert_in_range(used, 1, room);
+	return used;
+}
+
 static void modules(void **state)
 {
 	struct fixture *f = *state;
@@ -403,7 +434,7 @@ static void modules(void **state)
 	static const char dep[] = "kernel/fs/x.ko: kernel/fs/y.ko\nkernel/snd/snd-pcm.ko.xz:\n";
 	static const char dep_path[] = "lib/modules/" RELEASE "/modules.dep";
 	uint8_t packed[ELFMAKE_ROOM];
-	size_t count = 0;
+	size_t count;
 
 	module_make(&make, EM_X86_64, 0x22);
 	assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "[snd_pcm]"), DWELL_SYMBOL_NO_KERNEL);
@@ -421,14 +452,16 @@ static void modules(void **state)
 	assert_int_equal(load(f, DWELL_FILE_MODULE, 0, "/lib/snd-pcm.ko"), DWELL_SYMBOL_NO_KERNEL);
 	/* By name, packed. */
 	text_write(f, dep_path, dep);
-	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, make.bytes, make.used,
-						 packed, &count, sizeof(packed)),
-			 LZMA_OK);
-	file_write(f, "lib/modules/" RELEASE "/kernel/snd/snd-pcm.ko.xz", packed, count);
-	assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "[snd_pcm]"), DWELL_SYMBOL_OK);
-	assert_kernel(f, 0x20, "hot");
-	file_write(f, "lib/modules/" RELEASE "/kernel/snd/snd-pcm.ko.xz", packed, count / 2);
-	assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "[snd_pcm]"), DWELL_SYMBOL_NO_KERNEL);
+	for (unsigned form = 0; form < PACKED_FORMS; form++) {
+		count = pack(form, make.bytes, make.used, packed, sizeof(packed));
+		file_write(f, "lib/modules/" RELEASE "/kernel/snd/snd-pcm.ko.xz", packed, count);
+		assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "[snd_pcm]"), DWELL_SYMBOL_OK);
+		assert_kernel(f, 0x20, "hot");
+		file_write(f, "lib/modules/" RELEASE "/kernel/snd/snd-pcm.ko.xz", packed,
+			   count / 2);
+		assert_int_equal(load(f, DWELL_FILE_MODULE, 0x22, "[snd_pcm]"),
+				 DWELL_SYMBOL_NO_KERNEL);
+	}
 	/* Elsewhere jump tables may come first: only .text is sure. */
 	module_make(&make, EM_AARCH64, 0x22);
 	file_write(f, "lib/snd-pcm.ko", make.bytes, make.used);

@@ -235,6 +235,86 @@ static void switches_that_cannot_be_joined(void **state)
 	dwell_source_close(source);
 }
 
+/* simpleperf stamps a mapping by when its code was made: that opens no window. */
+static void mappings_of_other_times(void **state)
+{
+	struct dwell_source *source;
+	struct perf_bytes b;
+
+	(void)state;
+	pipe_begin(&b, false);
+	sched_events(&b, 1, 0);
+	maps_add(&b);
+	map_add_at(&b, 10, 0x500000, 0, "/bin/early", 7);
+	map_add_at(&b, 10, 0x600000, 0, "/bin/late", 9000);
+	switch_add(&b, 100, 0, 11, 1, 0);
+	switch_add(&b, 400, 0, 0, 0, 11);
+	source = open_bytes(&b);
+	assert_int_equal(dwell_source_info(source)->start_ns, 100);
+	assert_events(source, (const char *const[]){
+				      "100 0 cpu none 1 1",
+				      "100 0 switch 11.1 S >0.1" STACK,
+				      "400 0 switch 0.1 R >11.1 |[kernel.kallsyms]+100",
+				      NULL,
+			      });
+}
+
+/* Without a switch, or with hardly any, nobody can tell whose would have been recorded: unless it
+ * was a command's. */
+static void switches_too_few_to_tell(void **state)
+{
+	static const struct {
+		uint64_t flags;
+		bool one;
+		const char *said;
+	} cases[] = {
+		{ 0, false, "too few" },
+		{ 0, true, "too few" },
+		{ DWELL_PERF_ATTR_ENABLE_ON_EXEC, false, "per process" },
+		{ DWELL_PERF_ATTR_ENABLE_ON_EXEC, true, "per process" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dwell_source *source;
+		struct perf_bytes b;
+
+		pipe_begin(&b, false);
+		sched_events(&b, 1, cases[i].flags);
+		maps_add(&b);
+		if (cases[i].one)
+			switch_add(&b, 100, 0, 11, 1, 21);
+		source = open_bytes(&b);
+		assert_false(dwell_source_info(source)->has_switches);
+		assert_non_null(dwell_source_info(source)->no_switches_reason);
+		assert_non_null(
+			strstr(dwell_source_info(source)->no_switches_reason, cases[i].said));
+		assert_false(dwell_source_info(source)->untimed);
+		dwell_source_close(source);
+	}
+}
+
+/* Samples without stamps (perf record --no-timestamp, --per-thread) say that they have none. */
+static void samples_without_times(void **state)
+{
+	struct dwell_source *source;
+	struct perf_bytes b;
+	uint32_t at;
+
+	(void)state;
+	pipe_begin(&b, false);
+	event_add(&b, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000,
+		  PERF_SAMPLE_IP | PERF_SAMPLE_TID, FLAGS, ID_CLOCK, "cpu-clock");
+	at = perf_begin(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	perf_u64(&b, 0x401000);
+	perf_u32(&b, 10);
+	perf_u32(&b, 10);
+	perf_end(&b, at);
+	source = open_bytes(&b);
+	assert_true(dwell_source_info(source)->untimed);
+	dwell_source_close(source);
+}
+
 /* Of all threads, though the idle task is never seen: the chain of switches shows it. */
 static void chains_without_idle(void **state)
 {
@@ -425,6 +505,9 @@ int main(void)
 		cmocka_unit_test(last_switch_of_a_former_life),
 		cmocka_unit_test(exec_exchanges_tids),
 		cmocka_unit_test(switches_that_cannot_be_joined),
+		cmocka_unit_test(mappings_of_other_times),
+		cmocka_unit_test(switches_too_few_to_tell),
+		cmocka_unit_test(samples_without_times),
 		cmocka_unit_test(chains_without_idle),
 		cmocka_unit_test(samples),
 		cmocka_unit_test(periods_and_nothing),

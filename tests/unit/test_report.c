@@ -415,6 +415,51 @@ static void test_warnings_of_one(void **state)
 	free(text);
 }
 
+/* What was passed over is counted in words that fit. */
+static void test_told(void **state)
+{
+	struct dwell_health health = { .finished = true,
+				       .has_switches = true,
+				       .has_wakings = true,
+				       .aux_bytes = 1234567,
+				       .away_cpus = "1,3\033",
+				       .told = { 1234, 1 } };
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	dwell_health_warnings(&health, collect_warning, out);
+	fclose(out);
+	assert_string_equal(text,
+			    "1,234 user stacks were copied and are not unwound: [not unwound]\n"
+			    "1 user stack ends where its copy did: [truncated]\n"
+			    "1.2 MB of hardware trace (AUX) are not decoded\n"
+			    "CPUs 1,3? went or came meanwhile: what ran there then is unknown\n");
+	free(text);
+}
+
+/* A long warning is broken between words, as other output is. */
+static void test_warning_wraps(void **state)
+{
+	char *text, words[700] = "";
+	size_t bytes, longest = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	for (int i = 0; i < 120; i++)
+		strcat(words, i ? " word" : "word");
+	dwell_warn(out, words);
+	fclose(out);
+	assert_memory_equal(text, "dwell: warning: word word", 25);
+	for (char *at = text, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+		longest = (size_t)(end - at) > longest ? (size_t)(end - at) : longest;
+		assert_true(at == text || !strncmp(at, "  word", 6));
+	}
+	assert_in_range(longest, 95, 100);
+	free(text);
+}
+
 /* Samples of a clock are no events that were counted. */
 static void test_coverage(void **state)
 {
@@ -675,7 +720,8 @@ int main(void)
 		cmocka_unit_test(test_summary_text),	cmocka_unit_test(test_summary_sums),
 		cmocka_unit_test(test_threads_json),	cmocka_unit_test(test_summary_json),
 		cmocka_unit_test(test_threads_text),	cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_warnings_of_one), cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_warnings_of_one), cmocka_unit_test(test_told),
+		cmocka_unit_test(test_warning_wraps),	cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_strict),		cmocka_unit_test(test_short_stack),
 		cmocka_unit_test(test_width),		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_fit),

@@ -304,6 +304,49 @@ static void test_records(void **state)
 	assert_false(dwell_script_record_parse(slice("PERF"), &r));
 }
 
+/* Lines without a time and mostly without a tid. */
+static void test_bare(void **state)
+{
+	static const struct {
+		const char *line, *comm, *event, *rest;
+		int32_t tid;
+		uint64_t period;
+		bool framed;
+	} cases[] = {
+		{ "sh ", "sh", "", "", -1, 0, false },
+		{ "Thread 7 12 [001] ", "Thread 7", "", "", 12, 0, false },
+		{ "[001]          3 cycles:u: ", "", "cycles:u", "", -1, 3, false },
+		{ "sh          3 ", "sh", "", "", -1, 3, false },
+		{ "x y:z: p=1     7fe9c487f645 leaf", "x", "y:z", "p=1     7fe9c487f645 leaf", -1,
+		  0, true },
+		{ "     7fe9c487f645 leaf: it", "", "", "7fe9c487f645 leaf: it", -1, 0, true },
+		{ " ffffffff81000001", "", "", "ffffffff81000001", -1, 0, true },
+	};
+	struct dwell_script_header h;
+	bool framed;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(dwell_script_bare_parse(slice(cases[i].line), &h, &framed));
+		assert_slice(h.comm, cases[i].comm);
+		assert_slice(h.event, cases[i].event);
+		assert_slice(h.rest, cases[i].rest);
+		assert_int_equal(h.tid, cases[i].tid);
+		assert_int_equal(h.has_period ? h.period : 0, cases[i].period);
+		assert_int_equal(framed, cases[i].framed);
+	}
+	/* Longer than any name. */
+	assert_false(dwell_script_bare_parse(slice("words that are prose"), &h, &framed));
+	assert_true(dwell_script_bare_frame(slice("\t    7fe9c487f645 a")));
+	assert_true(dwell_script_bare_frame(slice("\t    7fe9c487f645")));
+	assert_false(dwell_script_bare_frame(slice("\t   7fe9c487f645 a"))); /* not its column */
+	assert_false(dwell_script_bare_frame(slice("     7fe9c487f645 a")));
+	/* One line with a time or a tid before an event, and the text is not bare. */
+	assert_true(dwell_script_bare_is(slice("\n\t    7fe9c487f645 a\n\n")));
+	assert_false(dwell_script_bare_is(slice("\n\t    7fe9c487f645 a\n\na 1 2.5: x:\n")));
+	assert_false(dwell_script_bare_is(slice("")));
+}
+
 /* Every prefix of every line, each byte of it replaced: sanitizers watch. */
 static void test_hostile(void **state)
 {
@@ -319,6 +362,7 @@ static void test_hostile(void **state)
 				struct dwell_slice line = { copy, (uint32_t)cut }, tail;
 				struct dwell_script_header h;
 				struct dwell_script_frame frame;
+				bool framed;
 
 				assert_non_null(copy);
 				memcpy(copy, headers[i].line, cut);
@@ -329,6 +373,9 @@ static void test_hostile(void **state)
 				if (dwell_script_frame_split(line, &tail))
 					dwell_script_frame_parse(tail, &frame);
 				dwell_script_name(line);
+				dwell_script_bare_is(line);
+				dwell_script_bare_frame(line);
+				dwell_script_bare_parse(line, &h, &framed);
 				free(copy);
 			}
 	}
@@ -341,7 +388,7 @@ int main(void)
 		cmocka_unit_test(test_frames),	cmocka_unit_test(test_rest_frames),
 		cmocka_unit_test(test_names),	cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_wakings), cmocka_unit_test(test_records),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_bare),	cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,13 +197,20 @@ static void test_no_waits(void **state)
 		text_open("a 7 [000] 1.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
 			  "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
 			  "a 7 [000] 2.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
+			  "prev_state=S ==> next_comm=b next_pid=9 next_prio=120\n"
+			  "a 7 [000] 3.0: sched:sched_switch: prev_comm=a prev_pid=7 prev_prio=120 "
 			  "prev_state=S ==> next_comm=b next_pid=9 next_prio=120\n",
 			  1);
 
 	(void)state;
 	assert_false(o->info->has_switches);
-	assert_non_null(strstr(o->info->no_switches_reason, "perf record -a"));
+	assert_non_null(strstr(o->info->no_switches_reason, "processes' own switches"));
 	next(o, DWELL_EVENT_SWITCH);
+	text_close(o);
+	/* The switch alone does not tell whether it would have been that of any thread. */
+	o = text_open("a 7 [000] 1.0: sched:sched_switch: a:7 [120] S ==> b:9 [120]\n", 1);
+	assert_false(o->info->has_switches);
+	assert_non_null(strstr(o->info->no_switches_reason, "too few"));
 	text_close(o);
 	/* Sampled by frequency. */
 	o = text_open(
@@ -278,6 +285,108 @@ static void test_no_comm(void **state)
 	event = next(o, DWELL_EVENT_SAMPLE);
 	assert_string_equal(string(o, thread_of(o, event->thread)->comm), "kid");
 	end(o);
+	text_close(o);
+}
+
+/* What the samples of a text without times and tids are, as "comm event stack;...". */
+static void assert_bare(const char *text, const char *expected)
+{
+	struct opened *o = text_open(text, 1);
+	const struct dwell_event *event;
+	char said[512] = "";
+	uint32_t comm = 0;
+	int rc;
+
+	assert_true(o->info->untimed);
+	while ((rc = dwell_source_next(o->source, &event, NULL)) == 1) {
+		if (event->kind == DWELL_EVENT_COMM)
+			comm = event->u.comm.comm;
+		if (event->kind != DWELL_EVENT_SAMPLE)
+			continue;
+		comm = comm ? comm : thread_of(o, event->thread)->comm;
+		snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s %s %s;",
+			 string(o, comm),
+			 string(o, dwell_source_event_desc(o->source, event->u.sample.event)->name),
+			 stack_text(o, event->stack));
+		comm = 0;
+	}
+	assert_int_equal(rc, 0);
+	assert_string_equal(said, expected);
+	assert_int_equal(o->info->unknown_lines, 0);
+	text_close(o);
+}
+
+static void test_bare(void **state)
+{
+	(void)state;
+	/* -F ip,sym: the first line of a sample is empty. */
+	assert_bare("\n\t    7fe9c487f645 leaf\n\tffffffff81000001 root (inlined)\n\n"
+		    "\n\t           2724a main\n\n",
+		    " unnamed leaf,root; unnamed main;");
+	assert_bare("sh \n\t    7fe9c487f645 leaf\n\ndd add \n\n"
+		    "a b c \n\t           2724a main\n\n",
+		    "sh unnamed leaf;dd add unnamed ;a b c unnamed main;");
+	assert_bare("cycles:u: \n\t    7fe9c487f645 leaf\n\nraw 0x1a8: \n\t               1 b\n",
+		    " cycles:u leaf; raw 0x1a8 b;");
+	assert_bare("a b          2 x:y: p=1 q:  \n\t    7fe9c487f645 leaf\n  a.c:12\n\n",
+		    "a b x:y leaf;");
+	/* Without call chains a sample is one line. */
+	assert_bare("     7fe9c487f645 leaf\n ffffffff81000001 root\n",
+		    " unnamed leaf; unnamed root;");
+	assert_bare("              sh      7fe9c487f645 leaf\n"
+		    "          a 1 b ffffffff81000001 x: y\n",
+		    "sh unnamed leaf;a 1 b unnamed x: y;");
+}
+
+/* What is hardly text of perf is refused. */
+static void test_hardly_text(void **state)
+{
+	static const char *const texts[] = {
+		"Words.\n\nOf 4 threads:\nmore\nand more\nof it.\n",
+		"name                          12 x\nb                              7 y\n",
+		"\taddress\n\t0000 x\n",
+		"total 5\n              sh      7fe9c487f645 leaf\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct memory_input memory = { (const uint8_t *)texts[i], strlen(texts[i]), 0 };
+		struct dwell_source *source;
+
+		if (!script_memory_open(&memory, 1, &source, NULL))
+			fail_msg("taken for text: %s", texts[i]);
+	}
+}
+
+/* A thread that exits has tid -1 in its last lines: the switch before tells who it is. Before any
+ * switch nobody can tell, and a record about nobody is none. */
+static void test_exited(void **state)
+{
+	struct opened *o = text_open(
+		":-1 -1/-1 [001] 0.5: PERF_RECORD_SWITCH_CPU_WIDE OUT next pid/tid: 8/8\n"
+		"w 7/7 [001] 1.0: PERF_RECORD_SWITCH_CPU_WIDE IN prev pid/tid: 0/0\n"
+		":-1 -1/-1 [001] 2.0: 250000 cpu-clock:\n\t1 f\n\n"
+		":-1 -1/-1 [001] 2.5: sched:sched_waking: comm=v pid=9 prio=120 target_cpu=001\n\n"
+		":-1 -1 [001] 3.0: sched:sched_switch: prev_comm=w prev_pid=7 prev_prio=120 "
+		"prev_state=X ==> next_comm=v next_pid=8 next_prio=120\n\n"
+		":-1 -1/-1 [001] 3.1: PERF_RECORD_SWITCH_CPU_WIDE OUT next pid/tid: 8/8\n"
+		"v 8/8 [001] 3.2: PERF_RECORD_SWITCH_CPU_WIDE IN prev pid/tid: 7/-1\n",
+		1);
+	uint32_t w;
+
+	(void)state;
+	next(o, DWELL_EVENT_CPU);
+	w = next(o, DWELL_EVENT_SWITCH_IN)->thread;
+	assert_int_equal(thread_of(o, w)->tid, 7);
+	assert_int_equal(next(o, DWELL_EVENT_SAMPLE)->thread, w);
+	assert_int_equal(next(o, DWELL_EVENT_WAKING)->u.wake.waker, w);
+	assert_int_equal(next(o, DWELL_EVENT_SWITCH)->thread, w);
+	assert_int_equal(next(o, DWELL_EVENT_SWITCH_OUT)->thread, w);
+	assert_int_equal(thread_of(o, next(o, DWELL_EVENT_SWITCH_IN)->thread)->tid, 8);
+	end(o);
+	assert_string_equal(string(o, thread_of(o, w)->comm), "w");
+	assert_int_equal(dwell_threads_find(dwell_source_threads(o->source), -1),
+			 DWELL_THREAD_NONE);
 	text_close(o);
 }
 
@@ -358,11 +467,13 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),	    cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_switches),    cmocka_unit_test(test_no_waits),
-		cmocka_unit_test(test_records),	    cmocka_unit_test(test_not_text),
-		cmocka_unit_test(test_threads),	    cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_odd_samples), cmocka_unit_test(test_no_comm),
+		cmocka_unit_test(test_samples),	 cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_switches), cmocka_unit_test(test_no_waits),
+		cmocka_unit_test(test_bare),	 cmocka_unit_test(test_hardly_text),
+		cmocka_unit_test(test_exited),	 cmocka_unit_test(test_records),
+		cmocka_unit_test(test_not_text), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_sampled),	 cmocka_unit_test(test_odd_samples),
+		cmocka_unit_test(test_no_comm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,23 @@ static void test_retid(void **state)
 	dwell_threads_free(threads);
 }
 
+/* A tid that an exec left behind was somebody's: who has it next is another life of it. */
+static void test_lives_left_behind(void **state)
+{
+	struct dwell_threads *threads = dwell_threads_new();
+	uint32_t index, next;
+
+	(void)state;
+	assert_int_equal(dwell_threads_add(threads, 7, 8, 10, &index), 0);
+	assert_int_equal(dwell_threads_retid(threads, index, 7), 0); /* 7 was never seen */
+	assert_int_equal(dwell_threads_find(threads, 8), DWELL_THREAD_NONE);
+	for (uint32_t life = 2; life < 5; life++) {
+		assert_int_equal(dwell_threads_add(threads, 7, 8, 10 + life, &next), 0);
+		assert_int_equal(dwell_threads_get(threads, next)->incarnation, life);
+	}
+	dwell_threads_free(threads);
+}
+
 static void test_many(void **state)
 {
 	struct dwell_threads *threads = dwell_threads_new();
@@ -103,9 +120,8 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_retid),
+		cmocka_unit_test(test_idle),  cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_retid), cmocka_unit_test(test_lives_left_behind),
 		cmocka_unit_test(test_many),
 	};
 
