@@ -137,6 +137,8 @@ int exec_seen(struct recording *rec, uint32_t cpu, uint32_t tid, enum dwell_sigh
 	      uint64_t time_ns);
 /* tid comes to the CPU. */
 int exec_comes(struct recording *rec, uint32_t cpu, uint32_t tid, uint64_t time_ns);
+/* May an exec have given the thread `before` the tid `after`? */
+bool exec_renamed(const struct recording *rec, uint32_t before, uint32_t after);
 /* Process pid execs. */
 int exec_comm(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns);
 
