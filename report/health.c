@@ -75,6 +75,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
+		.missed_switches = stats->missed_switches,
 		.untold_switches = stats->untold_switches,
 		.cpus = info->cpus,
 		.finished = info->finished,
@@ -235,6 +236,12 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     "times are not exact",
 		     text_count(count, health->untold_switches),
 		     health->untold_switches == 1 ? "" : "es");
+	if (health->missed_switches)
+		warn(fn, user,
+		     "no event told of %s switch%s that what follows proves: the kernel keeps some "
+		     "threads from its rings",
+		     text_count(count, health->missed_switches),
+		     health->missed_switches == 1 ? "" : "es");
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));

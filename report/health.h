@@ -22,7 +22,7 @@ struct dwell_health {
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t unread_bytes;
 	uint64_t switches_unused, unknown_lines; /* of perf-script text */
-	uint64_t contradictions, chain_breaks, untold_switches;
+	uint64_t contradictions, chain_breaks, missed_switches, untold_switches;
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;
