@@ -543,6 +543,9 @@ void slot_comm(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 
 	if (slot && slot->state == SLOT_ENDED && event->u.comm.exec)
 		tl->stats.contradictions++; /* it lives */
+	/* Whoever takes a name runs, and goes to sleep later for a reason of its own. */
+	if (slot && slot->state == SLOT_ON)
+		slot->woken = false;
 	if (!slot || slot->state == SLOT_ENDED || slot->comm == event->u.comm.comm)
 		return;
 	slot->comm = event->u.comm.comm;

@@ -772,6 +772,24 @@ static void test_callback_stops_feeding(void **state)
 	release(&w);
 }
 
+/* A waking that came while the thread ran is no end of what it waits for after it execs, though the
+ * waking of that is kept from the rings. */
+static void test_useless_waking_before_exec(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	sw(&w, 10, 0, 2, S, 1);
+	wake(&w, 20, 1, 3);
+	feed(&w, DWELL_EVENT_COMM, 30, 0, 1, EVENT(.u.comm = { 1, true }));
+	sw(&w, 40, 0, 1, S, 0);
+	sw(&w, 80, 0, 0, R, 1);
+	finish(&w, 90);
+	expect(&w, 1, "<Un0-10 O10-40 BS40-80 O80-90>");
+	release(&w);
+}
+
 /* Nothing that thread 3 does, and nobody it is switched to or from by itself, gets into the rings:
  * what follows proves switches, and contradicts nothing. Of a thread that was heard of it does. */
 static void test_kept_from_the_rings(void **state)
@@ -847,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_loss_order),
 		cmocka_unit_test(test_untold_switches),
 		cmocka_unit_test(test_kept_from_the_rings),
+		cmocka_unit_test(test_useless_waking_before_exec),
 		cmocka_unit_test(test_count_from_the_middle),
 		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_count_after_loss),
