@@ -51,6 +51,22 @@ static void read_coverage(const struct dwell_analysis *analysis, struct dwell_he
 	}
 }
 
+/* Of a targeted recording the kernel counted wakings of others as well, which a filter lets
+ * through: it lacks no more than there are waits that no waking ended. */
+static void read_wakings(const struct dwell_analysis *analysis, struct dwell_health *health)
+{
+	const struct dwell_timeline_stats *stats = dwell_timeline_stats(analysis->timeline);
+	uint64_t lacking = stats->waits - stats->waits_with_waking, others;
+
+	if (analysis->info.all_threads || health->wakings_dropped <= lacking)
+		return;
+	others = health->wakings_dropped - lacking;
+	health->wakings_dropped = lacking;
+	health->kernel_count -= others < health->kernel_count - health->parsed
+					? others
+					: health->kernel_count - health->parsed;
+}
+
 static void read_side_loss(const struct dwell_analysis *analysis, struct dwell_health *health)
 {
 	uint64_t from_ns = dwell_analysis_fact_u64(analysis, "side.lost_from_ns");
@@ -93,6 +109,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 	for (unsigned i = 0; i < DWELL_TELLINGS; i++)
 		health.told[i] = dwell_analysis_fact(analysis, tellings[i].fact);
 	read_coverage(analysis, &health);
+	read_wakings(analysis, &health);
 	read_side_loss(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++) {
 		health.observed_ns += analysis->books.data[i].observed_ns;

@@ -21,6 +21,12 @@ claim "hung: exit status 0 (got $status)" [ "$status" = 0 ]
 verified hung "$work/data" "$TRUTH"
 dwell fold --off "$work/data"
 claim 'hung: its kernel stack is found' grep -q '^hung;.*pipe_write' "$work/out"
+# What others are woken by is not the target's, though the filter lets those born later through.
+record_begin -p "$pid"
+TRUTH=/dev/null "$WORKLOADS/sleep"
+record_end
+verified 'hung, others wake' "$work/data"
+claim 'hung: no waking of others is missed' [ "$(json wakings_dropped)" = 0 ]
 kill "$pid"
 
 rm -f "$TRUTH"
