@@ -258,8 +258,8 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	if (!rc)
 		rc = collect_tids(rec, err);
 	if (!rc && rec->config->cgroup) {
-		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder),
-				  may_be_gone(rec) ? NULL : err);
+		rc = cgroups_find("/proc/self/mountinfo", rec->config->cgroup, folder,
+				  sizeof(folder), may_be_gone(rec) ? NULL : err);
 		if (rc && may_be_gone(rec)) /* its processes with it; it may come back */
 			return 0;
 		if (!rc)
