@@ -61,9 +61,10 @@ static int learn_tid(struct recording *rec, uint64_t time_ns, int64_t payload_ti
 	    dwell_idmap_find(&rec->own_tids, (uint64_t)payload_tid) == tid)
 		return 0;
 	rc = dwell_idmap_set(&rec->own_tids, (uint64_t)payload_tid, tid);
+	rec->foreign -= rec->foreign && tids_slot(&rec->tids, alias)->declared;
 	if (rc || tids_slot(&rec->tids, tid)->declared || !tids_slot(&rec->tids, alias)->declared)
 		return rc;
-	rc = tids_begin(&rec->tids, tid, pid, tids_slot(&rec->tids, alias)->observed);
+	rc = tids_begin(&rec->tids, tid, pid, rec->config->all && targets_want(rec, pid));
 	if (rc)
 		return rc;
 	tids_end(&rec->tids, alias);

@@ -45,10 +45,12 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 		thread.pid = -1;
 	if (!slot->alive) {
 		rc = tids_begin(&rec->tids, tid, pid > 0 ? pid : 0,
-				rec->config->all && (rec->config->uid < 0 ||
-						     (pid > 0 && targets_want(rec, pid))));
+				rec->config->all && tid < TID_ALIAS &&
+					(rec->config->uid < 0 ||
+					 (pid > 0 && targets_want(rec, pid))));
 		if (rc)
 			return rc;
+		rec->foreign += rec->config->all && tid >= TID_ALIAS;
 	}
 	if (pid > 0 && !proc_read_stat(pid, (int32_t)tid, &stat)) {
 		slot->kernel = stat.kernel;

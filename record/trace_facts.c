@@ -68,7 +68,8 @@ static int facts_write(struct recording *rec)
 		{ "cpus", rec->events.cpu_count },
 		{ "rate.hz", config->freq_hz },
 		{ "ring.bytes", rec->events.ring_bytes },
-		{ "mode.all_threads", config->all && config->uid < 0 && !config->cpus },
+		{ "mode.all_threads",
+		  config->all && config->uid < 0 && !config->cpus && !rec->pid_namespace },
 		{ "mode.switches", 1 },
 		{ "mode.wakings", facts->tracepoints && config->wakers },
 		{ "mode.callchains", config->callchains },
@@ -223,6 +224,7 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 		{ "chains.truncated", chains->truncated, false },
 		{ "chains.junk_cut", chains->junk_cut, false },
 		{ "mappings.left_out", dwell_addrspaces_left_out(rec->spaces), true },
+		{ "threads.foreign", rec->foreign, true },
 		{ "maps.unread", rec->identify.maps_unread, true },
 	};
 	int rc = facts_clock(rec->writer, rec, "clock.end");

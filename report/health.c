@@ -27,6 +27,8 @@ static const struct {
 	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
 	{ "maps.unread", "",
 	  " perf-PID.map files were too large to be read: code made at run time has no name" },
+	{ "threads.foreign", "",
+	  " threads of other pid namespaces ran or were woken: their times are not told" },
 	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
 };
 
@@ -255,8 +257,8 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     health->untold_switches == 1 ? "" : "es");
 	if (health->missed_switches)
 		warn(fn, user,
-		     "no event told of %s switch%s that what follows proves: the kernel keeps some "
-		     "threads from its rings",
+		     "no event told of %s switch%s that what follows proves: some threads are kept "
+		     "from the rings",
 		     text_count(count, health->missed_switches),
 		     health->missed_switches == 1 ? "" : "es");
 	if (health->late)
