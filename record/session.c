@@ -442,6 +442,7 @@ static int symbol_named(void *user, uint32_t frame)
 static int session_finish(struct session *s, int failed)
 {
 	struct recording *rec = &s->rec;
+	bool in_time = rec->until_ns && recording_now_ns(rec) >= snapshot_due_ns(rec);
 	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
 	if (!rc && rec->rescan)
@@ -450,6 +451,12 @@ static int session_finish(struct session *s, int failed)
 		rc = cpus_watch(s, recording_now_ns(rec));
 	if (!rc)
 		rc = snapshot_stop(rec);
+	/* The readings may have taken less than was set aside for them. */
+	while (!rc && in_time && !s->ops->stop(s->ops->user) &&
+	       recording_now_ns(rec) < rec->until_ns) {
+		session_wait(s, rec->until_ns);
+		rc = intake_pass(rec);
+	}
 	rec->end_ns = recording_now_ns(rec);
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)
