@@ -372,8 +372,7 @@ static int dump(struct dump_opts *opts)
 		closed = dwell_output_close(out, opts->output, &err);
 		rc = rc ? rc : closed;
 	}
-	status = rc ? dwell_command_fail(&err, DWELL_EXIT_FAILED)
-		    : judge(source, opts->strict);
+	status = rc ? dwell_command_fail(&err, DWELL_EXIT_FAILED) : judge(source, opts->strict);
 	dwell_symbols_free(opts->style.symbols);
 	dwell_source_close(source);
 	return status;
