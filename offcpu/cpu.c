@@ -74,6 +74,16 @@ static struct slot *cpu_runner(struct dwell_timeline *tl, const struct cpu *cpu)
 	return slot && slot->state == SLOT_ON && slot->cpu == cpu->index ? slot : NULL;
 }
 
+/* Did nobody run here of whom an event ever told that he runs? Some kernels keep all of what
+ * happens while certain threads are current from the rings: then a switch was not told, and whoever
+ * shows up next contradicts nothing. */
+static bool cpu_unheard(struct dwell_timeline *tl, const struct cpu *cpu)
+{
+	const struct slot *slot = cpu_runner(tl, cpu);
+
+	return !slot || !slot->heard;
+}
+
 /* Current cannot be current any more, though nothing told of its leaving: it is known to have run
  * until it was last seen here. */
 static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
@@ -94,7 +104,7 @@ static void cpu_lose(struct dwell_timeline *tl, struct cpu *cpu)
 		slot_end(tl, slot, slot->exit_ns > from_ns ? slot->exit_ns : from_ns);
 		return;
 	}
-	tl->stats.contradictions++;
+	slot_unproven(tl, !slot->heard);
 	if (slot->lost && slot->lost_ns < from_ns)
 		slot_settle_gaps(tl, slot);
 	else
@@ -140,9 +150,10 @@ static void cpu_settle(struct dwell_timeline *tl, uint32_t thread, const struct 
 
 /* thread leaves cpu. Afterwards current is OTHER until somebody is known to follow. */
 static void cpu_out(struct dwell_timeline *tl, struct cpu *cpu, uint32_t thread,
-		    const struct slot_out *out)
+		    struct slot_out *out)
 {
 	cpu_settle(tl, thread, cpu);
+	out->unheard = cpu_unheard(tl, cpu);
 	if (cpu->current == thread) {
 		if (cpu->in_due) /* its SWITCH_IN was lost: the switch before tells when */
 			slot_in(tl, thread, cpu, cpu->since_ns, DWELL_WITNESS_TRACEPOINT);
@@ -279,6 +290,7 @@ void cpu_sample(struct dwell_timeline *tl, const struct dwell_event *event, uint
 {
 	uint32_t thread = event->thread;
 	struct cpu *cpu;
+	bool unheard;
 
 	if (event->cpu == DWELL_CPU_NONE || thread >= CPU_UNKNOWN)
 		return;
@@ -295,6 +307,7 @@ void cpu_sample(struct dwell_timeline *tl, const struct dwell_event *event, uint
 	if (thread == cpu->prev || (thread == DWELL_THREAD_IDLE && cpu->current != CPU_UNKNOWN))
 		return;
 	cpu_settle(tl, thread, cpu);
+	unheard = cpu_unheard(tl, cpu);
 	if (cpu->current == CPU_UNKNOWN) {
 		if (slot_adopt(tl, thread, cpu)) {
 			cpu->current = thread;
@@ -308,7 +321,7 @@ void cpu_sample(struct dwell_timeline *tl, const struct dwell_event *event, uint
 		cpu_lose(tl, cpu);
 	}
 	cpu_set(cpu, thread, time_ns);
-	slot_appear(tl, thread, cpu, time_ns);
+	slot_appear(tl, thread, cpu, time_ns, unheard);
 }
 
 void cpu_known(struct dwell_timeline *tl, const struct dwell_event *event, uint64_t time_ns)

@@ -239,10 +239,17 @@ void slot_end(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns)
 		tl->rc = tl->ops.thread_end(tl->user, (uint32_t)(slot - tl->slots.data));
 }
 
-/* A switch was missed: what it did since the last evidence is unknown. */
+void slot_unproven(struct dwell_timeline *tl, bool missed)
+{
+	if (missed)
+		tl->stats.missed_switches++;
+	else
+		tl->stats.contradictions++;
+}
+
+/* What it did since the last evidence is unknown. */
 static void slot_missed(struct dwell_timeline *tl, struct slot *slot)
 {
-	tl->stats.contradictions++;
 	slot_unknown(tl, slot, slot->evidence_ns, DWELL_UNKNOWN_MISSED);
 }
 
@@ -284,7 +291,7 @@ bool slot_adopt(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cp
 }
 
 void slot_appear(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
-		 uint64_t time_ns)
+		 uint64_t time_ns, bool unheard)
 {
 	struct slot *slot = slot_get(tl, thread);
 
@@ -296,8 +303,10 @@ void slot_appear(struct dwell_timeline *tl, uint32_t thread, const struct cpu *c
 	}
 	time_ns = slot_time(tl, slot, time_ns);
 	slot_settle_gaps(tl, slot);
-	if (slot->state != SLOT_UNKNOWN && slot->state != SLOT_FRESH)
+	if (slot->state != SLOT_UNKNOWN && slot->state != SLOT_FRESH) {
+		slot_unproven(tl, unheard);
 		slot_missed(tl, slot);
+	}
 	slot->counted = false;
 	slot->woken = false;
 	slot_close(tl, slot, time_ns, 0);
@@ -331,6 +340,7 @@ static void slot_wake(struct dwell_timeline *tl, struct slot *slot, uint64_t tim
 static void slot_confirm_fresh(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->detail) { /* woken twice, so it ran between */
+		slot_unproven(tl, true);
 		slot_missed(tl, slot);
 		slot_wake(tl, slot, slot->waking_ns);
 		return;
@@ -353,8 +363,11 @@ void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, 
 	}
 	time_ns = slot_time(tl, slot, time_ns);
 	slot_settle_gaps(tl, slot);
-	if (slot->state == SLOT_ON)
+	if (slot->state == SLOT_ON) {
+		slot_unproven(tl, !slot->heard);
 		slot_missed(tl, slot);
+	}
+	slot->heard |= witness == DWELL_WITNESS_RECORD;
 	if (slot->roams)
 		slot_roamed(tl, slot);
 	if (slot->state == SLOT_FRESH && slot->woken)
@@ -398,8 +411,11 @@ void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
 		return;
 	}
 	slot_settle_gaps(tl, slot);
-	if (slot->state != SLOT_ON && slot->state != SLOT_UNKNOWN)
+	slot->heard = true;
+	if (slot->state != SLOT_ON && slot->state != SLOT_UNKNOWN) {
+		slot_unproven(tl, out->unheard);
 		slot_missed(tl, slot);
+	}
 	if (slot->state == SLOT_UNKNOWN)
 		slot->woken = false;
 	slot_close(tl, slot, time_ns, out->witness);
@@ -488,6 +504,7 @@ void slot_waking(struct dwell_timeline *tl, const struct dwell_event *event, uin
 		}
 		/* try_to_wake_up() acts on sleepers only: since its birth or first waking it must
 		 * have run and gone to sleep. */
+		slot_unproven(tl, true);
 		slot_missed(tl, slot);
 		break;
 	default: /* BLOCKED */
@@ -526,6 +543,9 @@ void slot_comm(struct dwell_timeline *tl, const struct dwell_event *event, uint6
 
 	if (slot && slot->state == SLOT_ENDED && event->u.comm.exec)
 		tl->stats.contradictions++; /* it lives */
+	/* Whoever takes a name runs, and goes to sleep later for a reason of its own. */
+	if (slot && slot->state == SLOT_ON)
+		slot->woken = false;
 	if (!slot || slot->state == SLOT_ENDED || slot->comm == event->u.comm.comm)
 		return;
 	slot->comm = event->u.comm.comm;
@@ -682,8 +702,10 @@ static void slot_finish_exited(struct dwell_timeline *tl, struct slot *slot)
 {
 	if (slot->since_ns < slot->exit_ns && !slot->stopped) {
 		slot_settle_gaps(tl, slot);
-		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED)
-			slot_missed(tl, slot); /* it ran to exit */
+		if (slot->state == SLOT_RUNNABLE || slot->state == SLOT_BLOCKED) {
+			slot_unproven(tl, true); /* it ran to exit */
+			slot_missed(tl, slot);
+		}
 	}
 	slot_end(tl, slot, max_u64(slot->exit_ns, slot->since_ns));
 }

@@ -53,6 +53,7 @@ struct slot {
 		       * the next switch tells: while ON, and before BLOCKED began, it was early or
 		       * useless; while FRESH or UNKNOWN, that or the end of a wait */
 	bool lost;    /* while ON: see lost_ns */
+	bool heard;   /* an event came of it while it ran */
 	bool counted; /* count_base is valid */
 	bool count_near; /* ... or one too low: a switch-in was stamped and not counted yet then */
 	bool stopped;	 /* it is not observed from since_ns on, until it joins again */
@@ -69,6 +70,7 @@ struct slot_out {
 	uint8_t state;	 /* enum dwell_task_state */
 	uint8_t witness; /* TRACEPOINT or RECORD */
 	bool to_idle;
+	bool unheard; /* nobody was known to run there: if it did not come, that was not told */
 };
 
 struct cpu {
@@ -119,6 +121,8 @@ struct slot *slot_get(struct dwell_timeline *tl, uint32_t thread);
 /* Closes the open interval at from_ns; since then unknown, for that reason. */
 void slot_unknown(struct dwell_timeline *tl, struct slot *slot, uint64_t from_ns,
 		  enum dwell_unknown why);
+/* Counts what ends in unknown time: a switch that was not told, else a contradiction. */
+void slot_unproven(struct dwell_timeline *tl, bool missed);
 /* Answers for the gaps since the thread's last event: unknown since then, if it may have
  * switched there. */
 void slot_settle_gaps(struct dwell_timeline *tl, struct slot *slot);
@@ -128,9 +132,10 @@ void slot_end(struct dwell_timeline *tl, struct slot *slot, uint64_t time_ns);
 /* The thread was (with it: is) current on cpu since since_ns, as nobody switched there. False if
  * it was seen elsewhere later. */
 bool slot_adopt(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu);
-/* Seen running on cpu at time_ns, though nothing told of its switching in. */
+/* Seen running on cpu at time_ns, though nothing told of its switching in; unheard: as slot_out's.
+ */
 void slot_appear(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,
-		 uint64_t time_ns);
+		 uint64_t time_ns, bool unheard);
 void slot_in(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu, uint64_t time_ns,
 	     enum dwell_witness witness);
 void slot_out(struct dwell_timeline *tl, uint32_t thread, const struct cpu *cpu,

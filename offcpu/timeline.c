@@ -43,6 +43,7 @@ static void feed_sample(struct dwell_timeline *tl, const struct dwell_event *eve
 	slot = slot_get(tl, event->thread);
 	if (!slot || slot->state == SLOT_ENDED)
 		return;
+	slot->heard = true;
 	slot->account.samples++;
 	if (tl->ops.sample && !tl->rc)
 		tl->rc = tl->ops.sample(tl->user, event, slot->comm);
@@ -53,10 +54,15 @@ static void feed_waking(struct dwell_timeline *tl, const struct dwell_event *eve
 			uint64_t time_ns)
 {
 	struct cpu *cpu = event->cpu < tl->cpus.count ? &tl->cpus.data[event->cpu] : NULL;
+	struct slot *waker;
 
 	if (cpu && event->u.wake.context == DWELL_CONTEXT_TASK && !cpu->in_due &&
-	    cpu->current == event->u.wake.waker && cpu->evidence_ns < time_ns)
+	    cpu->current == event->u.wake.waker && cpu->evidence_ns < time_ns) {
 		cpu->evidence_ns = time_ns;
+		waker = slot_get(tl, event->u.wake.waker);
+		if (waker)
+			waker->heard = true;
+	}
 	slot_waking(tl, event, time_ns);
 }
 

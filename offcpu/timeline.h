@@ -45,8 +45,11 @@ struct dwell_cpu_account {
 
 struct dwell_timeline_stats {
 	uint64_t contradictions; /* closed with unknown */
-	uint64_t chain_breaks;	 /* sum of the CPUs' breaks */
-	uint64_t late_events;	 /* stamped before their thread's last event: taken as of then */
+	/* Switch-ins and switch-outs that no event told of, as what follows proves, where no event
+	 * ever told of who ran before: closed with unknown as well. */
+	uint64_t missed_switches;
+	uint64_t chain_breaks; /* sum of the CPUs' breaks */
+	uint64_t late_events;  /* stamped before their thread's last event: taken as of then */
 	uint64_t duplicate_wakings, useless_wakings;
 	uint64_t waits; /* blocked intervals that ended inside the window */
 	uint64_t waits_with_waking;

@@ -331,8 +331,9 @@ static int print_source(struct dump_opts *opts, struct dwell_source *source, FIL
 }
 
 /* What is wrong with the recording, in one line, and the exit status for that. */
-static int judge(const struct dwell_source_info *info, bool strict)
+static int judge(const struct dwell_source *source, bool strict)
 {
+	const struct dwell_source_info *info = dwell_source_info(source);
 	int cut_status = strict ? DWELL_EXIT_LOSS : DWELL_EXIT_OK;
 
 	if (info->damaged) {
@@ -347,7 +348,10 @@ static int judge(const struct dwell_source_info *info, bool strict)
 				"recording did\n");
 		return cut_status;
 	}
-	return info->lost || info->late || info->wakings_dropped ? cut_status : DWELL_EXIT_OK;
+	return info->lost || info->late || info->wakings_dropped ||
+			       dwell_source_fact_u64(source, "side.lost")
+		       ? cut_status
+		       : DWELL_EXIT_OK;
 }
 
 static int dump(struct dump_opts *opts)
@@ -368,8 +372,7 @@ static int dump(struct dump_opts *opts)
 		closed = dwell_output_close(out, opts->output, &err);
 		rc = rc ? rc : closed;
 	}
-	status = rc ? dwell_command_fail(&err, DWELL_EXIT_FAILED)
-		    : judge(dwell_source_info(source), opts->strict);
+	status = rc ? dwell_command_fail(&err, DWELL_EXIT_FAILED) : judge(source, opts->strict);
 	dwell_symbols_free(opts->style.symbols);
 	dwell_source_close(source);
 	return status;

@@ -7,10 +7,12 @@
 
 #include "lib/err.h"
 
-/* The folder of a cgroup: an absolute path below /sys/fs/cgroup, a path as in /proc/PID/cgroup, or
- * the beginning (at least 6 characters) of a container id that is part of exactly one folder's
- * name. 0, or -ENOENT, -ENOTUNIQ with err set. */
-int cgroups_find(const char *name, char *ret_folder, uint32_t folder_bytes, struct dwell_err *err);
+/* The folder of a cgroup: an absolute path in a hierarchy that mountinfo (/proc/self/mountinfo)
+ * tells of, a path as in /proc/PID/cgroup, or the beginning (at least 6 characters) of a container
+ * id that is part of exactly one folder's name. The unified hierarchy comes first, of v1 the one of
+ * perf_event. 0, or -ENOENT, -ENOTUNIQ or whatever reading mountinfo gave, with err set. */
+int cgroups_find(const char *mountinfo, const char *name, char *ret_folder, uint32_t folder_bytes,
+		 struct dwell_err *err);
 
 /* Calls fn for every process in the cgroup and those below it, until non-zero, which is returned.
  */

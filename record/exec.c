@@ -103,6 +103,14 @@ int exec_seen(struct recording *rec, uint32_t cpu, uint32_t tid, enum dwell_sigh
 	}
 }
 
+bool exec_renamed(const struct recording *rec, uint32_t before, uint32_t after)
+{
+	int32_t pid = tids_slot(&rec->tids, before)->pid;
+
+	return before != after && pid > 0 && pid == tids_slot(&rec->tids, after)->pid &&
+	       ((uint32_t)pid == before || (uint32_t)pid == after);
+}
+
 int exec_comes(struct recording *rec, uint32_t cpu, uint32_t tid, uint64_t time_ns)
 {
 	const struct tid_slot *slot = tids_slot(&rec->tids, tid), *leader;

@@ -61,9 +61,10 @@ static int learn_tid(struct recording *rec, uint64_t time_ns, int64_t payload_ti
 	    dwell_idmap_find(&rec->own_tids, (uint64_t)payload_tid) == tid)
 		return 0;
 	rc = dwell_idmap_set(&rec->own_tids, (uint64_t)payload_tid, tid);
+	rec->foreign -= rec->foreign && tids_slot(&rec->tids, alias)->declared;
 	if (rc || tids_slot(&rec->tids, tid)->declared || !tids_slot(&rec->tids, alias)->declared)
 		return rc;
-	rc = tids_begin(&rec->tids, tid, pid, tids_slot(&rec->tids, alias)->observed);
+	rc = tids_begin(&rec->tids, tid, pid, rec->config->all && targets_want(rec, pid));
 	if (rc)
 		return rc;
 	tids_end(&rec->tids, alias);
@@ -239,7 +240,8 @@ static int take_waking(struct recording *rec, uint32_t cpu, const struct dwell_p
 			     ? (uint32_t)dwell_tracepoint_number(&waking->target_cpu, sample->raw,
 								 sample->raw_bytes)
 			     : cpu;
-	if (kind == DWELL_REC_WAKEUP_NEW && context == DWELL_CONTEXT_TASK)
+	rc = exec_seen(rec, cpu, record.other, DWELL_SIGHT_RUNS, sample->time_ns);
+	if (!rc && kind == DWELL_REC_WAKEUP_NEW && context == DWELL_CONTEXT_TASK)
 		rc = loss_birth(rec, sample->time_ns, record.other, record.tid);
 	if (rc)
 		return rc;
@@ -281,8 +283,8 @@ static int take_clock(struct recording *rec, uint32_t cpu, const struct dwell_pe
 	/* An exiting thread's sample has tid -1: its time is in its switches all the same. */
 	if (!sample->tid || sample->tid >= TID_ALIAS)
 		return 0;
-	/* Taken in the midst of a switch, it may still name who left. */
-	rc = sample->tid == rec->cpus[cpu].prev
+	/* Taken in the midst of a switch, it may still name who left; but not for ever. */
+	rc = sample->tid == rec->cpus[cpu].prev && tids_slot(&rec->tids, record.tid)->alive
 		     ? 0
 		     : exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, sample->time_ns);
 	if (rc || (!rec->config->all && !observed(rec, record.tid)))
@@ -385,7 +387,8 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 	struct cpu_intake *c = &rec->cpus[cpu];
 	bool out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	/* The tracepoint comes first, and has made next the current one. */
-	uint32_t leaving = c->leaving ? c->prev : c->current;
+	bool same = out && c->leaving;
+	uint32_t leaving = same ? c->prev : c->current;
 	struct trace_record record = {
 		.time_ns = time_ns,
 		.kind = out ? DWELL_REC_OUT : DWELL_REC_IN,
@@ -406,12 +409,19 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 			return 0;
 		}
 	}
+	if (same && exec_renamed(rec, leaving, record.tid))
+		record.tid = leaving; /* between the two witnesses of its switch */
 	/* A thread of another namespace has no tid here: the tracepoint's alias. */
 	if (rec->pid_namespace && !record.tid && c->chained) {
 		uint32_t told = out ? leaving : c->current;
 
 		record.tid = told >= TID_ALIAS ? told : 0;
 	}
+	rc = out ? 0 : exec_comes(rec, cpu, record.tid, time_ns);
+	if (!rc && out && !rec->facts.tracepoints)
+		rc = exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, time_ns);
+	if (rc)
+		return rc;
 	if (!out) {
 		/* No tracepoint told of this one: this CPU's idle task does hide them. */
 		if (rec->config->all && record.tid && !c->tracepoint_next)
@@ -419,10 +429,6 @@ static int take_switch_record(struct recording *rec, uint32_t cpu,
 		c->current = record.tid;
 		c->births = tids_slot(&rec->tids, record.tid)->births;
 		c->chained = true;
-	} else if (!rec->facts.tracepoints) {
-		rc = exec_seen(rec, cpu, record.tid, DWELL_SIGHT_RUNS, time_ns);
-		if (rc)
-			return rc;
 	}
 	slot = tids_slot(&rec->tids, record.tid);
 	if (!rec->config->all && !slot->observed)

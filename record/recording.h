@@ -72,10 +72,13 @@ struct recording {
 
 	bool pid_namespace;	     /* tracepoint tids are not ours */
 	struct dwell_idmap own_tids; /* root namespace tid -> ours */
+	uint64_t foreign;	     /* threads that have no tid of ours, as far as known */
 	struct dwell_idmap forks;    /* our parent tid -> our child tid, until its first wakeup */
 
 	int64_t clock_offset_ns;	/* kernel's CLOCK_MONOTONIC - ours */
 	uint64_t start_ns, end_ns;	/* window, on the trace's clock; 0 = open */
+	uint64_t until_ns;		/* when it is to end; 0 = not known */
+	uint64_t states_ns;		/* how long reading all states took at the start */
 	uint64_t pass_ns, last_pass_ns; /* when this pass and the one before noted the rings */
 
 	bool recount;	    /* events were lost: read switch counts */
@@ -137,6 +140,8 @@ int exec_seen(struct recording *rec, uint32_t cpu, uint32_t tid, enum dwell_sigh
 	      uint64_t time_ns);
 /* tid comes to the CPU. */
 int exec_comes(struct recording *rec, uint32_t cpu, uint32_t tid, uint64_t time_ns);
+/* May an exec have given the thread `before` the tid `after`? */
+bool exec_renamed(const struct recording *rec, uint32_t before, uint32_t after);
 /* Process pid execs. */
 int exec_comm(struct recording *rec, uint32_t cpu, uint32_t pid, uint64_t time_ns);
 
@@ -169,8 +174,12 @@ void targets_prune(struct recording *rec);
 /* Builds the filter for the targets of now and puts it in force. */
 int targets_refilter(struct recording *rec);
 
-/* --- snapshot.c: states of all targets from /proc, draining the rings meanwhile. */
-int snapshot_states(struct recording *rec, enum dwell_state_phase phase);
+/* --- snapshot.c: states of all targets from /proc, draining the rings meanwhile. Without a reading
+ * a thread is what its events tell: so the window's end is not put off for long. */
+int snapshot_start(struct recording *rec);
+/* When snapshot_stop() should begin, for the window to end as asked for; 0 = no matter. */
+uint64_t snapshot_due_ns(const struct recording *rec);
+int snapshot_stop(struct recording *rec);
 /* Switch counts of all targets, after a loss; of one. */
 int snapshot_counts(struct recording *rec);
 int snapshot_count(struct recording *rec, uint32_t tid);

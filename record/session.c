@@ -399,6 +399,7 @@ static int session_start(struct session *s, struct dwell_err *err)
 	if (rc)
 		return dwell_err_sys(err, rc, "cannot start");
 	rec->start_ns = recording_now_ns(rec);
+	rec->until_ns = rec->config->duration_ns ? rec->start_ns + rec->config->duration_ns : 0;
 	s->cpu_before_ns = cpu_used_ns();
 	s->flushed_ns = s->retuned_ns = rec->start_ns;
 	for (uint32_t cpu = 0; cpu < rec->events.cpu_count; cpu++)
@@ -409,7 +410,7 @@ static int session_start(struct session *s, struct dwell_err *err)
 	if (!rc && !delayed && s->command.pid)
 		rc = command_go(&s->command, rec->config->command[0], rec->pid_namespace, err);
 	if (!rc)
-		rc = snapshot_states(rec, DWELL_PHASE_START);
+		rc = snapshot_start(rec);
 	/* From here on a killed recorder leaves a file that can be read. */
 	return rc ? rc : trace_writer_flush(rec->writer, recording_horizon_ns(rec), &rec->err);
 }
@@ -417,8 +418,7 @@ static int session_start(struct session *s, struct dwell_err *err)
 static int session_loop(struct session *s)
 {
 	struct recording *rec = &s->rec;
-	uint64_t until_ns = rec->config->duration_ns ? rec->start_ns + rec->config->duration_ns : 0;
-	uint64_t now_ns = recording_now_ns(rec);
+	uint64_t until_ns = snapshot_due_ns(rec), now_ns = recording_now_ns(rec);
 	int rc = 0;
 
 	while (!rc && !session_over(s, now_ns, until_ns)) {
@@ -441,6 +441,7 @@ static int symbol_named(void *user, uint32_t frame)
 static int session_finish(struct session *s, int failed)
 {
 	struct recording *rec = &s->rec;
+	bool in_time = rec->until_ns && recording_now_ns(rec) >= snapshot_due_ns(rec);
 	int rc = failed ? failed : intake_pass(rec), rc_finish;
 
 	if (!rc && rec->rescan)
@@ -448,7 +449,13 @@ static int session_finish(struct session *s, int failed)
 	if (!rc)
 		rc = cpus_watch(s, recording_now_ns(rec));
 	if (!rc)
-		rc = snapshot_states(rec, DWELL_PHASE_STOP);
+		rc = snapshot_stop(rec);
+	/* The readings may have taken less than was set aside for them. */
+	while (!rc && in_time && !s->ops->stop(s->ops->user) &&
+	       recording_now_ns(rec) < rec->until_ns) {
+		session_wait(s, rec->until_ns);
+		rc = intake_pass(rec);
+	}
 	rec->end_ns = recording_now_ns(rec);
 	events_disable(&rec->events);
 	for (int i = 0; !rc && i < FINAL_PASSES; i++)

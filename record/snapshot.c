@@ -8,8 +8,14 @@
 #include "record/procfs.h"
 #include "record/recording.h"
 
-/* Reading one thread takes tens of microseconds; the rings are looked at this often meanwhile. */
-enum { DRAIN_EVERY = 64, COUNT_TRIES = 3 };
+enum {
+	/* Reading one thread takes tens of microseconds; the rings are looked at this often. */
+	DRAIN_EVERY = 64,
+	COUNT_TRIES = 3,
+	STOP_MAX_NS = 250000000, /* for readings once it is asked to end */
+	STOP_GRACE_NS = 20000000,
+	STOP_PART = 8, /* the part of a given duration that may go to readings at its end */
+};
 
 static int state_text(struct recording *rec, int32_t pid, int32_t tid,
 		      struct dwell_task_reading *reading, uint32_t *ret_stack)
@@ -83,8 +89,9 @@ static int count_read(struct recording *rec, int32_t pid, int32_t tid, enum dwel
 	return 0;
 }
 
-/* Reads something of each living thread, and what the rings get meanwhile: births move the list. */
-static int threads_read(struct recording *rec, enum dwell_state_phase phase,
+/* Reads something of each living thread, and what the rings get meanwhile: births move the list.
+ * What is not read by until_ns is left out. */
+static int threads_read(struct recording *rec, enum dwell_state_phase phase, uint64_t until_ns,
 			int (*thread_read)(struct recording *rec, int32_t pid, int32_t tid,
 					   enum dwell_state_phase phase))
 {
@@ -96,7 +103,7 @@ static int threads_read(struct recording *rec, enum dwell_state_phase phase,
 	if (!tids)
 		return -ENOMEM;
 	memcpy(tids, sorted, count * sizeof(*tids));
-	for (uint32_t i = 0; !rc && i < count; i++) {
+	for (uint32_t i = 0; !rc && i < count && recording_now_ns(rec) < until_ns; i++) {
 		const struct tid_slot *slot = tids_slot(&rec->tids, tids[i]);
 
 		if (tids[i] < TID_ALIAS && slot->alive && slot->pid > 0)
@@ -108,9 +115,31 @@ static int threads_read(struct recording *rec, enum dwell_state_phase phase,
 	return rc;
 }
 
-int snapshot_states(struct recording *rec, enum dwell_state_phase phase)
+int snapshot_start(struct recording *rec)
 {
-	return threads_read(rec, phase, state_read);
+	uint64_t before_ns = recording_now_ns(rec);
+	int rc = threads_read(rec, DWELL_PHASE_START, rec->until_ns ? rec->until_ns : UINT64_MAX,
+			      state_read);
+
+	rec->states_ns = recording_now_ns(rec) - before_ns;
+	return rc;
+}
+
+/* The window ends behind the last reading. */
+uint64_t snapshot_due_ns(const struct recording *rec)
+{
+	uint64_t most_ns = rec->config->duration_ns / STOP_PART;
+
+	return rec->until_ns - (rec->states_ns < most_ns ? rec->states_ns : most_ns);
+}
+
+int snapshot_stop(struct recording *rec)
+{
+	uint64_t now_ns = recording_now_ns(rec), until_ns = now_ns + STOP_MAX_NS;
+
+	if (rec->until_ns) /* or a little later, where there is little to read */
+		until_ns = (rec->until_ns > now_ns ? rec->until_ns : now_ns) + STOP_GRACE_NS;
+	return threads_read(rec, DWELL_PHASE_STOP, until_ns, state_read);
 }
 
 int snapshot_count(struct recording *rec, uint32_t tid)
@@ -125,5 +154,5 @@ int snapshot_count(struct recording *rec, uint32_t tid)
 int snapshot_counts(struct recording *rec)
 {
 	rec->recount = false; /* a loss meanwhile asks again */
-	return threads_read(rec, DWELL_PHASE_START, count_read);
+	return threads_read(rec, DWELL_PHASE_START, UINT64_MAX, count_read);
 }

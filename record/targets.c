@@ -45,10 +45,12 @@ int targets_declare(struct recording *rec, uint64_t time_ns, uint32_t tid, int32
 		thread.pid = -1;
 	if (!slot->alive) {
 		rc = tids_begin(&rec->tids, tid, pid > 0 ? pid : 0,
-				rec->config->all && (rec->config->uid < 0 ||
-						     (pid > 0 && targets_want(rec, pid))));
+				rec->config->all && tid < TID_ALIAS &&
+					(rec->config->uid < 0 ||
+					 (pid > 0 && targets_want(rec, pid))));
 		if (rc)
 			return rc;
+		rec->foreign += rec->config->all && tid >= TID_ALIAS;
 	}
 	if (pid > 0 && !proc_read_stat(pid, (int32_t)tid, &stat)) {
 		slot->kernel = stat.kernel;
@@ -258,8 +260,8 @@ int targets_collect(struct recording *rec, struct dwell_err *err)
 	if (!rc)
 		rc = collect_tids(rec, err);
 	if (!rc && rec->config->cgroup) {
-		rc = cgroups_find(rec->config->cgroup, folder, sizeof(folder),
-				  may_be_gone(rec) ? NULL : err);
+		rc = cgroups_find("/proc/self/mountinfo", rec->config->cgroup, folder,
+				  sizeof(folder), may_be_gone(rec) ? NULL : err);
 		if (rc && may_be_gone(rec)) /* its processes with it; it may come back */
 			return 0;
 		if (!rc)

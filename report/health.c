@@ -38,6 +38,9 @@ static const struct {
 	  "have the later name",
 	  "%s pieces of code came in the place of others before their dump told of it: frames in them "
 	  "may have the later name" },
+	{ "threads.foreign",
+	  "%s thread of another pid namespace ran or was woken: its times are not told",
+	  "%s threads of other pid namespaces ran or were woken: their times are not told" },
 };
 
 /* In the order of enum dwell_health_stacks. */
@@ -72,6 +75,22 @@ static void read_coverage(const struct dwell_analysis *analysis, struct dwell_he
 	}
 }
 
+/* Of a targeted recording the kernel counted wakings of others as well, which a filter lets
+ * through: it lacks no more than there are waits that no waking ended. */
+static void read_wakings(const struct dwell_analysis *analysis, struct dwell_health *health)
+{
+	const struct dwell_timeline_stats *stats = dwell_timeline_stats(analysis->timeline);
+	uint64_t lacking = stats->waits - stats->waits_with_waking, others;
+
+	if (analysis->info.all_threads || health->wakings_dropped <= lacking)
+		return;
+	others = health->wakings_dropped - lacking;
+	health->wakings_dropped = lacking;
+	health->kernel_count -= others < health->kernel_count - health->parsed
+					? others
+					: health->kernel_count - health->parsed;
+}
+
 static void read_side_loss(const struct dwell_analysis *analysis, struct dwell_health *health)
 {
 	uint64_t from_ns = dwell_analysis_fact_u64(analysis, "side.lost_from_ns");
@@ -96,6 +115,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		.unknown_lines = info->unknown_lines,
 		.contradictions = stats->contradictions,
 		.chain_breaks = stats->chain_breaks,
+		.missed_switches = stats->missed_switches,
 		.untold_switches = stats->untold_switches,
 		.cpus = info->cpus,
 		.finished = info->finished,
@@ -123,6 +143,7 @@ void dwell_health_read(const struct dwell_analysis *analysis, struct dwell_healt
 		health.clock = dwell_strings_get(analysis->tables.strings, analysis->choice.name);
 	}
 	read_coverage(analysis, &health);
+	read_wakings(analysis, &health);
 	read_side_loss(analysis, &health);
 	for (uint32_t i = 0; i < analysis->books.count; i++)
 		health.observed_ns += analysis->books.data[i].observed_ns;
@@ -322,6 +343,12 @@ static void warn_loss(const struct dwell_health *health, dwell_warning_fn fn, vo
 		     "times are not exact",
 		     text_count(count, health->untold_switches),
 		     health->untold_switches == 1 ? "" : "es");
+	if (health->missed_switches)
+		warn(fn, user,
+		     "no event told of %s switch%s that what follows proves: some threads are kept "
+		     "from the rings",
+		     text_count(count, health->missed_switches),
+		     health->missed_switches == 1 ? "" : "es");
 	if (health->late)
 		warn(fn, user, "%s event%s came too late to be put in order",
 		     text_count(count, health->late), text_plural(health->late));

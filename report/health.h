@@ -11,7 +11,7 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
-enum { DWELL_TELLINGS = 7 };
+enum { DWELL_TELLINGS = 8 };
 
 /* User stacks that were copied and unwound, by how they ended. */
 enum dwell_health_stacks {
@@ -32,7 +32,7 @@ struct dwell_health {
 	uint64_t unknown_ns[DWELL_UNKNOWNS];
 	uint64_t unread_bytes;
 	uint64_t switches_unused, unknown_lines; /* of perf-script text */
-	uint64_t contradictions, chain_breaks, untold_switches;
+	uint64_t contradictions, chain_breaks, missed_switches, untold_switches;
 	uint64_t blind_cpus;
 	uint32_t cpus;
 	bool finished, damaged;

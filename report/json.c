@@ -217,6 +217,7 @@ static void put_health(struct builder *b, const struct dwell_view *view,
 	put_u64(b, "wakings_dropped", health->wakings_dropped);
 	put_u64(b, "contradictions", health->contradictions);
 	put_u64(b, "chain_breaks", health->chain_breaks);
+	put_u64(b, "missed_switches", health->missed_switches);
 	put_u64(b, "untold_switches", health->untold_switches);
 	put_bool(b, "has_switches", health->has_switches);
 	put_bool(b, "has_wakings", health->has_wakings);

@@ -21,6 +21,12 @@ claim "hung: exit status 0 (got $status)" [ "$status" = 0 ]
 verified hung "$work/data" "$TRUTH"
 dwell fold --off "$work/data"
 claim 'hung: its kernel stack is found' grep -q '^hung;.*pipe_write' "$work/out"
+# What others are woken by is not the target's, though the filter lets those born later through.
+record_begin -p "$pid"
+TRUTH=/dev/null "$WORKLOADS/sleep"
+record_end
+verified 'hung, others wake' "$work/data"
+claim 'hung: no waking of others is missed' [ "$(json wakings_dropped)" = 0 ]
 kill "$pid"
 
 rm -f "$TRUTH"
@@ -31,6 +37,22 @@ verified longwait "$work/data" "$TRUTH"
 window=$(json window_ns)
 claim "longwait: the window is 3 s (got $window ns)" \
 	[ "${window:-0}" -ge 2950000000 -a "${window:-0}" -le $((3000000000 + 200000000 * ${VERIFY_SLOW:-1})) ]
+
+# Thousands of threads take longer to look at than a recording may be late.
+crowd=$((5000 / ${VERIFY_SLOW:-1}))
+"$WORKLOADS/crowd" "$crowd" >"$work/crowd" 2>&1 </dev/null &
+crowd_pid=$!
+children="$children $crowd_pid"
+for _ in $(seq 300); do
+	[ -s "$work/crowd" ] && break
+	sleep 0.1
+done
+dwell record -q -o "$work/data" -p "$crowd_pid" -d 1
+verified crowd "$work/data"
+window=$(json window_ns)
+claim "crowd: the window with $crowd threads is 1 s (got $window ns)" \
+	[ "${window:-0}" -ge 950000000 -a "${window:-0}" -le $((1000000000 + 100000000 * ${VERIFY_SLOW:-1})) ]
+kill "$crowd_pid"
 
 # One thread of two.
 dwell record -q -o "$work/data" -t "$pid" -d 0.5

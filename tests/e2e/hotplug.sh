@@ -16,9 +16,9 @@ if [ ! -w "$switch" ]; then
 	exit 0
 fi
 TRUTH=$work/truth
-VERIFY_WHOLE=0 # a thread met elsewhere after it ran there unseen is a contradiction
+VERIFY_WHOLE=0 VERIFY_FITS=0 # a thread met elsewhere after it ran there unseen is a contradiction
 quiet=
-export TRUTH VERIFY_WHOLE
+export TRUTH VERIFY_WHOLE VERIFY_FITS
 
 # recorded_again NAME NOTICE: what runs on the CPU from now on is told as always.
 recorded_again()

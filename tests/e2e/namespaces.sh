@@ -30,6 +30,22 @@ in_namespace()
 }
 
 in_namespace pid-namespace -pf --mount-proc
+# All threads there; those of other namespaces have no number here.
+if $UNSHARE -pf --mount-proc true 2>/dev/null; then
+	rm -f "$TRUTH"
+	"$WORKLOADS/sleep" >/dev/null &
+	stranger=$!
+	dwell_all="\"$DWELL\" record -q -a -o \"$work/data\" -- \"$WORKLOADS/mutex\""
+	timeout -k 5 60 $UNSHARE -pf --mount-proc sh -c "$dwell_all" >"$work/out" 2>"$work/err"
+	status=$?
+	claim "all of a pid namespace: exit status 0 (got $status)" [ "$status" = 0 ]
+	wait "$stranger"
+	# A thread whose number is not learnt yet comes unheard once.
+	(VERIFY_WHOLE=0 && export VERIFY_WHOLE && verified 'all of a pid namespace' "$work/data")
+	claim 'none of them is without a pid' [ -z "$(grep '"pid": *-' "$work/threads.json")" ]
+	dwell report "$work/data"
+	claim 'those of others are told of' grep -q 'threads of other pid namespaces' "$work/out"
+fi
 in_namespace time-namespace -T --monotonic 100000 -f
 
 # /proc of another pid namespace would tell of strangers.

@@ -26,3 +26,21 @@ claim 'and in the wall-clock file' grep -q '\[unknown' "$work/wall.folded"
 dwell report "$work/data"
 claim 'and in the summary' grep -qiE 'lost [0-9,]*[1-9]' "$work/out"
 kill "$waiter"
+
+# Mappings that the side ring had no room for cost no time, but are a loss to both who ask for it.
+TRUTH=$work/truth
+start longwait 30
+waiter=$pid
+sleep 0.2
+record_begin -p "$waiter"
+kill -STOP "$recorder"
+(cd "$work" && "$WORKLOADS/maps" 4000)
+kill -CONT "$recorder"
+sleep 0.5
+record_end
+verified 'side overflow' "$work/data"
+lost=$(json side_lost)
+claim "lost mappings show in the report (lost $lost)" [ "${lost:-0}" -gt 0 ]
+dwell dump --strict "$work/data"
+claim "dump --strict minds them: exit 4 (got $status)" [ "$status" = 4 ]
+kill "$waiter"

@@ -406,8 +406,8 @@ static void states_at_the_start_and_at_the_end(void **state)
 	target(r, A); /* gone */
 	sleeper_start(&sleeper);
 	assert_int_equal(targets_add(&r->rec, getpid(), sleeper.tid), 0);
-	assert_int_equal(snapshot_states(&r->rec, DWELL_PHASE_START), 0);
-	assert_int_equal(snapshot_states(&r->rec, DWELL_PHASE_STOP), 0);
+	assert_int_equal(snapshot_start(&r->rec), 0);
+	assert_int_equal(snapshot_stop(&r->rec), 0);
 	if (proc_read_schedstat(getpid(), sleeper.tid, &stat))
 		stat.switches_in = 0; /* this kernel does not count */
 	snprintf(own, sizeof(own), " state %d.1 R ", (int)getpid());

@@ -523,7 +523,7 @@ static void test_silent_loss(void **state)
 		play(sim, 3, 60 + (int)roll(sim, 300));
 		tl = join(sim);
 		check_sound(sim, seed, true);
-		missed += dwell_timeline_stats(tl)->contradictions;
+		missed += dwell_timeline_stats(tl)->missed_switches;
 		sim_free(sim, tl);
 	}
 	assert_true(missed > SEEDS);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -252,9 +253,82 @@ static void cgroups_by_name(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct dwell_err err = { 0 };
 
-		assert_int_equal(cgroups_find(bad[i], folder, sizeof(folder), &err), -ENOENT);
+		assert_int_equal(cgroups_find("/proc/self/mountinfo", bad[i], folder,
+					      sizeof(folder), &err),
+				 -ENOENT);
 		assert_non_null(strstr(err.msg, "cgroup"));
 	}
+}
+
+static void file_make(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void cgroup_make(const char *root, const char *path)
+{
+	char folder[512];
+
+	snprintf(folder, sizeof(folder), "%s/%s", root, path);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	strcat(folder, "/cgroup.procs");
+	file_make(folder, "");
+}
+
+/* The name is looked for at every place that is mounted, whatever it is called. */
+static void cgroups_where_mounted(void **state)
+{
+	static const struct {
+		const char *name, *folder; /* NULL = not there */
+	} cases[] = {
+		{ "web", "two x/web" },	       /* both have it: the unified hierarchy first */
+		{ "/slice/web", "two x/web" }, /* as /proc tells it, its root taken off */
+		{ "/slicer/web", NULL },       /* another root */
+		{ "db", "perf/db" },	       /* of v1 the one of perf_event */
+		{ "0123456789ab", "two x/web/docker-0123456789abcdef.scope" },
+		{ "plain", "cpu/plain" },
+		{ "other", NULL },
+	};
+	char root[] = "/tmp/dwell-cgroups-XXXXXX", text[2048], file[64], folder[4096], want[256];
+	char absolute[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (const char *const *at =
+		     (const char *const[]){ "two x", "two x/web", "perf", "perf/web", "perf/db",
+					    "cpu", "cpu/db", "cpu/plain", "none", "none/other",
+					    NULL };
+	     *at; at++)
+		cgroup_make(root, *at);
+	cgroup_make(root, "two x/web/docker-0123456789abcdef.scope");
+	snprintf(text, sizeof(text),
+		 "1 0 0:1 / %s/cpu rw - cgroup cgroup rw,cpu\n"
+		 "2 0 0:2 / %s/perf rw shared:3 - cgroup cgroup rw,perf_event\n"
+		 "3 0 0:3 /slice %s/two\\040x rw master:1 - cgroup2 cgroup2 rw\n"
+		 "4 0 0:4 / %s/none rw - tmpfs tmpfs rw\nodd\n5 - -\n",
+		 root, root, root, root);
+	snprintf(file, sizeof(file), "%s/mountinfo", root);
+	file_make(file, text);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		int rc = cgroups_find(file, cases[i].name, folder, sizeof(folder), NULL);
+
+		assert_int_equal(rc, cases[i].folder ? 0 : -ENOENT);
+		snprintf(want, sizeof(want), "%s/%s", root, cases[i].folder ? cases[i].folder : "");
+		if (!rc)
+			assert_string_equal(folder, want);
+	}
+	snprintf(absolute, sizeof(absolute), "%s/cpu/db", root);
+	assert_int_equal(cgroups_find(file, absolute, folder, sizeof(folder), NULL), 0);
+	assert_string_equal(folder, absolute);
+	snprintf(absolute, sizeof(absolute), "%s/none/other", root);
+	assert_int_equal(cgroups_find(file, absolute, folder, sizeof(folder), NULL), -ENOENT);
+	snprintf(text, sizeof(text), "rm -rf %s", root);
+	assert_int_equal(system(text), 0);
+	assert_int_equal(cgroups_find(file, "web", folder, sizeof(folder), NULL), -ENOENT);
 }
 
 /* Words apart by '|' become an argv in static memory. */
@@ -346,6 +420,7 @@ int main(void)
 		cmocka_unit_test(what_is_gone_is_told),
 		cmocka_unit_test(walks_find_this_process),
 		cmocka_unit_test(cgroups_by_name),
+		cmocka_unit_test(cgroups_where_mounted),
 		cmocka_unit_test(commands_pass_their_status_on),
 		cmocka_unit_test(commands_are_checked_first),
 		cmocka_unit_test(a_command_that_runs_on_is_stopped),

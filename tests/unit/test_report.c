@@ -423,7 +423,8 @@ static void test_told(void **state)
 				       .has_wakings = true,
 				       .aux_bytes = 1234567,
 				       .away_cpus = "1,3\033",
-				       .told = { 1234, 1 } };
+				       .told = { 1234, 1 },
+				       .stacks = { 900, 40, 50, 10, 0 } };
 	char *text;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
@@ -432,9 +433,11 @@ static void test_told(void **state)
 	dwell_health_warnings(&health, collect_warning, out);
 	fclose(out);
 	assert_string_equal(text,
-			    "1,234 user stacks were copied and are not unwound: [not unwound]\n"
-			    "1 user stack ends where its copy did: [truncated]\n"
+			    "1,234 mappings of files were more than is kept: frames in them have "
+			    "no name\n"
+			    "1 record of a type not known here was passed over\n"
 			    "1.2 MB of hardware trace (AUX) are not decoded\n"
+			    "5.0% of the user stacks (50) end where their copy did, [truncated]\n"
 			    "CPUs 1,3? went or came meanwhile: what ran there then is unknown\n");
 	free(text);
 }

@@ -4,17 +4,21 @@
 // processes (100), one every few ms, each does so: on any CPU, before and after the leader's end.
 #include "truth.h"
 
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 enum { PROCESSES = 100 };
 
 static char *self;
+static atomic_bool all_there; /* no thread can be made any more once one execs */
 
 static void *execer(void *arg)
 {
 	prctl(PR_SET_NAME, "execer");
 	truth_spin_ns(MS);
 	truth_sleep_ns(2 * MS);
+	while (!atomic_load(&all_there))
+		truth_sleep_ns(MS);
 	execl("/proc/self/exe", self, "after", NULL);
 	truth_die("exec");
 	return arg;
@@ -53,6 +57,7 @@ int main(int argc, char **argv)
 			truth_thread(sleeper, NULL);
 			truth_thread(execer, NULL);
 			truth_thread(execer, NULL); /* the first one ends the other */
+			atomic_store(&all_there, true);
 			sleeper(NULL);
 		}
 		truth_sleep_ns(5 * MS);
