@@ -33,6 +33,20 @@ seed_cfi()
 		done
 }
 
+# Small libraries with debug information, of both compilers and versions.
+seed_inlines()
+{
+	local compiler version name
+	for compiler in gcc clang; do
+		for version in 4 5; do
+			name=$1/$compiler$version
+			"$compiler" -D_GNU_SOURCE -O2 -g "-gdwarf-$version" -shared -nostdlib \
+				-o "$name" tests/workload/compute.c 2>/dev/null || continue
+			objcopy --only-keep-debug "$name" "$name.debug"
+		done
+	done
+}
+
 mkdir -p "$findings"
 for program in "$1"/fuzz_*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
@@ -42,6 +56,7 @@ for program in "$1"/fuzz_*; do
 	[ -d "tests/fuzz/$name" ] && cp -n "tests/fuzz/$name"/* "$corpus/"
 	[ "$name" = fuzz_perf_data ] && seed_perf_data "$corpus"
 	[ "$name" = fuzz_cfi ] && seed_cfi "$corpus"
+	[ "$name" = fuzz_inlines ] && seed_inlines "$corpus"
 	if timeout -k 5 $((seconds + 60)) "$program" -max_total_time="$seconds" -timeout=10 \
 		-rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$findings/$name-" "$corpus" \
 		>"$findings/$name.log" 2>&1; then
