@@ -12,7 +12,7 @@
 
 /* Of compilers' output: nesting of 40 is much, and an abstract origin is at most three steps away.
  * Ranges: a unit has fewer than it has bytes, unless many DIEs share a list, which none do. */
-enum { DEPTH_MAX = 128, ORIGINS_MAX = 16, RANGES_SLACK = 1 << 16 };
+enum { DEPTH_MAX = 256, ORIGINS_MAX = 16, RANGES_SLACK = 1 << 16 };
 
 struct range {
 	uint64_t start, end;
