@@ -58,20 +58,6 @@ uint64_t inline_unit_bytes(Dwarf_Die *unit)
 	return next - start;
 }
 
-/* Moves to the next DIE on the same level: false when there is none. libdw follows a DW_AT_sibling
- * wherever it points: one that does not point ahead would have it walk in circles. That of this DIE
- * is looked at here; those below it were when they were walked. */
-static bool sibling_next(Dwarf_Die *die, bool linked, Dwarf_Die *ret_next)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die next;
-
-	if (linked && (!dwarf_attr(die, DW_AT_sibling, &attr) || !dwarf_formref_die(&attr, &next) ||
-		       next.cu != die->cu || (char *)next.addr <= (char *)die->addr))
-		return false;
-	return dwarf_siblingof(die, ret_next) == 0;
-}
-
 /* The DIE that a call's or an out-of-line function's is an instance of, or that declares it. */
 static bool origin_follow(Dwarf_Die *die)
 {
@@ -175,8 +161,7 @@ static bool holds_functions(int tag)
 	}
 }
 
-/* Everything without a link to its sibling is walked, also where no function can be: libdw will
- * walk through it to the sibling, and what stands in it has been looked at then. */
+/* libdw takes no link to a sibling that points back: this ends. */
 static int tree_walk(struct build *build, Dwarf_Die *parent, uint32_t site, uint32_t depth)
 {
 	Dwarf_Die die;
@@ -184,19 +169,17 @@ static int tree_walk(struct build *build, Dwarf_Die *parent, uint32_t site, uint
 
 	if (depth > DEPTH_MAX)
 		return -E2BIG;
-	for (bool more = dwarf_child(parent, &die) == 0; more && !rc;) {
+	for (int end = dwarf_child(parent, &die); !end && !rc; end = dwarf_siblingof(&die, &die)) {
 		uint32_t below = site;
 		int tag = dwarf_tag(&die);
-		bool linked = dwarf_hasattr(&die, DW_AT_sibling);
 
 		if (!build->dies_left)
 			return -E2BIG;
 		build->dies_left--;
 		if (tag == DW_TAG_subprogram || (tag == DW_TAG_inlined_subroutine && site))
 			rc = site_add(build, &die, tag == DW_TAG_inlined_subroutine, depth, &below);
-		if (!rc && (holds_functions(tag) || !linked) && dwarf_haschildren(&die) == 1)
+		if (!rc && holds_functions(tag) && dwarf_haschildren(&die) == 1)
 			rc = tree_walk(build, &die, below, depth + 1);
-		more = !rc && sibling_next(&die, linked, &die);
 	}
 	return rc;
 }
@@ -299,15 +282,10 @@ int inline_unit_ranges_walk(Dwarf_Die *unit, inline_range_fn take, void *user)
 	Dwarf_Die die;
 	int rc = 0;
 
-	/* Without links to siblings there is no way through that is known to end. */
-	for (bool more = dwarf_child(unit, &die) == 0; more && !rc && dies_left; dies_left--) {
-		bool linked = dwarf_hasattr(&die, DW_AT_sibling);
-
+	for (int end = dwarf_child(unit, &die); !end && !rc && dies_left;
+	     end = dwarf_siblingof(&die, &die), dies_left--)
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			rc = inline_ranges_walk(&die, &ranges_left, take, user);
-		more = !rc && (linked || dwarf_haschildren(&die) != 1) &&
-		       sibling_next(&die, linked, &die);
-	}
 	return rc;
 }
 

@@ -370,7 +370,7 @@ static void ranges_not_nested(void **state)
 	claim_chain(&made, 0x60, "");
 }
 
-/* libdw would follow such links for ever: what stands before them is told. */
+/* Nobody must follow such links for ever: what stands before them is told. */
 static void links_back(void **state)
 {
 	struct made made;
