@@ -28,7 +28,7 @@ claim 'how stacks ended is no cause for a warning' sh -c "! grep -q 'stacks' '$w
 perf script --no-inline -i "$work/data" >"$work/text" 2>/dev/null
 dwell fold --weight samples "$work/text"
 sort "$work/out" | sed 's/@@[A-Z_0-9.]*//g; s/__GI_*//g' >"$work/theirs"
-dwell fold --event cpu-clock --weight samples "$work/data"
+dwell fold --no-inline --event cpu-clock --weight samples "$work/data"
 sort "$work/out" | sed 's/__GI_*//g' >"$work/ours"
 same=$(comm -12 "$work/ours" "$work/theirs" | awk '{ n += $NF } END { print n + 0 }')
 all=$(awk '{ n += $NF } END { print n + 0 }' "$work/theirs")
