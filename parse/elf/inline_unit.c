@@ -276,16 +276,16 @@ int inline_unit_build(Dwarf_Die *die, bool with_lines, struct inline_unit *ret)
 	return rc;
 }
 
-int inline_unit_ranges_walk(Dwarf_Die *unit, inline_range_fn take, void *user)
+int inline_unit_ranges_walk(Dwarf_Die *unit, uint64_t *left, inline_range_fn take, void *user)
 {
-	uint64_t dies_left = inline_unit_bytes(unit), ranges_left = dies_left;
+	uint64_t dies_left = inline_unit_bytes(unit);
 	Dwarf_Die die;
 	int rc = 0;
 
 	for (int end = dwarf_child(unit, &die); !end && !rc && dies_left;
 	     end = dwarf_siblingof(&die, &die), dies_left--)
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
-			rc = inline_ranges_walk(&die, &ranges_left, take, user);
+			rc = inline_ranges_walk(&die, left, take, user);
 	return rc;
 }
 

@@ -42,7 +42,7 @@ uint64_t inline_unit_bytes(Dwarf_Die *unit);
 
 /* Walks the functions directly below a unit that does not tell its own ranges. As
  * inline_ranges_walk(). */
-int inline_unit_ranges_walk(Dwarf_Die *unit, inline_range_fn take, void *user);
+int inline_unit_ranges_walk(Dwarf_Die *unit, uint64_t *left, inline_range_fn take, void *user);
 
 /* Compiles the tree below a unit's DIE; with_lines: with the places of calls, for which libdw reads
  * the unit's line table. 0, -ENOMEM, or -E2BIG where the tree is deeper, or has more ranges, than

@@ -19,7 +19,6 @@
 enum {
 	TABLES_BYTES_MAX = 64 << 20,
 	ZLIB_RATIO_MAX = 1032, /* what deflate can do at most */
-	RANGES_MAX = 16 << 20, /* of units; the largest programs have some 1 Mi */
 };
 
 #define DWZ_DIR "/usr/lib/debug/.dwz/"
@@ -45,7 +44,8 @@ struct inlines {
 	DWELL_ARRAY(struct unit) units;
 	DWELL_ARRAY(struct reach) reaches; /* sorted by start, without overlaps */
 	uint64_t finds, table_bytes;
-	uint32_t unit; /* whose ranges are being added */
+	uint64_t ranges_left; /* of the index: as many as the file has room for */
+	uint32_t unit;	      /* whose ranges are being added */
 };
 
 /* libelf believes what a packed section says of its size unpacked. */
@@ -186,8 +186,6 @@ static int reach_take(void *user, uint64_t start, uint64_t end)
 {
 	struct inlines *inlines = user;
 
-	if (inlines->reaches.count == RANGES_MAX)
-		return -E2BIG;
 	if (dwell_array_grow(&inlines->reaches))
 		return -ENOMEM;
 	inlines->reaches.data[inlines->reaches.count++] =
@@ -198,14 +196,14 @@ static int reach_take(void *user, uint64_t start, uint64_t end)
 static int unit_add(struct inlines *inlines, const Dwarf_Die *die)
 {
 	struct unit unit = { .die = *die, .main = *die };
-	uint64_t left = inline_unit_bytes(&unit.main) + RANGES_MAX / 16;
 	uint32_t had = inlines->reaches.count;
 	int rc;
 
 	inlines->unit = inlines->units.count;
-	rc = inline_ranges_walk(&unit.main, &left, reach_take, inlines);
+	rc = inline_ranges_walk(&unit.main, &inlines->ranges_left, reach_take, inlines);
 	if (!rc && inlines->reaches.count == had)
-		rc = inline_unit_ranges_walk(&unit.main, reach_take, inlines);
+		rc = inline_unit_ranges_walk(&unit.main, &inlines->ranges_left, reach_take,
+					     inlines);
 	if (rc || inlines->reaches.count == had)
 		return rc;
 	if (dwell_array_grow(&inlines->units))
@@ -239,13 +237,27 @@ static void reaches_finish(struct inlines *inlines)
 			all[i - 1].end = all[i].start;
 }
 
-static int units_index(struct inlines *inlines)
+/* A range of a unit takes more than a byte, unless many units share a list, which none do. */
+static uint64_t ranges_max(Elf *elf)
+{
+	static const char *const names[] = { ".debug_info", ".debug_ranges", ".debug_rnglists" };
+	uint64_t bytes = 0;
+	GElf_Shdr sh;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (section_by_name(elf, names[i], &sh))
+			bytes += sh.sh_size < UINT32_MAX ? sh.sh_size : UINT32_MAX;
+	return bytes;
+}
+
+static int units_index(struct inlines *inlines, Elf *elf)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	uint8_t type;
 	int rc = 0;
 
+	inlines->ranges_left = ranges_max(elf); /* unpacked by now */
 	/* An error ends the walk: what stands before it is used. */
 	while (!rc && dwarf_get_units(inlines->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
 		if ((type == DW_UT_compile || type == DW_UT_skeleton) &&
@@ -277,7 +289,7 @@ int inlines_open(const struct image *image, const struct places *places, bool wi
 	if (inlines->dwarf)
 		rc = alt_open(inlines, places);
 	if (!rc)
-		rc = units_index(inlines);
+		rc = units_index(inlines, image->elf);
 	if (!rc && inlines->reaches.count) {
 		image_finish(&inlines->alt_image);
 		*ret_inlines = inlines;
