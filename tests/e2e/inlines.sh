@@ -159,6 +159,8 @@ claim '--no-inline does not' sh -c "grep -q ';outer ' '$work/out' && ! grep -q '
 dwell fold --on -U --srcline "$work/data"
 claim '--srcline adds the places' \
 	grep -q ';outer (a.c:1[67]);middle (a.c:10)_\[i\];inner (a.c:[56])_\[i\] ' "$work/out"
+dwell report "$work/data"
+claim 'report shows them' grep -q 'inner < middle < outer' "$work/out"
 dwell dump --symbols "$work/data"
 claim 'dump shows them' grep -q 'middle_\[i\]' "$work/out"
 objcopy --only-keep-debug "$work/prog" "$work/prog.debug"
