@@ -277,6 +277,32 @@ static void put_fields(struct line *line, struct dwell_source *source,
 	}
 }
 
+/* A function at a frame, behind where it is. */
+static void put_place(struct line *line, const struct dwell_symbol_place *place, bool inlined)
+{
+	put(line, "  ");
+	put_name(line, place->name);
+	if (place->file && place->line) {
+		put(line, " (");
+		put_name(line, place->file);
+		put_field_u64(line, ":", place->line);
+		put(line, ")");
+	}
+	if (inlined)
+		put(line, "_[i]");
+}
+
+/* The functions of a frame, innermost first. */
+static void put_places(struct line *line, struct dwell_symbols *symbols, uint32_t id)
+{
+	uint32_t count;
+	const struct dwell_symbol_place *places = dwell_symbols_places(symbols, id, &count, NULL);
+
+	for (uint32_t i = count - 1; i; i--)
+		put_place(line, &places[i], true);
+	put_place(line, &places[0], false);
+}
+
 /* Where in which file, and a name: the recorded one, or with symbols the one that reports show. */
 static void put_frame(struct line *line, struct dwell_source *source,
 		      const struct dump_style *style, uint32_t id)
@@ -294,9 +320,9 @@ static void put_frame(struct line *line, struct dwell_source *source,
 			put_hex(line, frame->offset);
 		}
 		if (style->symbols)
-			symbol = dwell_symbols_name(style->symbols, id, NULL);
+			put_places(line, style->symbols, id);
 	}
-	if (*symbol && file->kind != DWELL_FILE_PSEUDO) {
+	if (!style->symbols && *symbol && file->kind != DWELL_FILE_PSEUDO) {
 		put(line, "  ");
 		put_name(line, symbol);
 	}

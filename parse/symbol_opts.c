@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-enum { OPT_SYMFS, OPT_KALLSYMS, OPT_BUILD_ID_DIR, OPT_NO_DEMANGLE };
+enum { OPT_SYMFS, OPT_KALLSYMS, OPT_BUILD_ID_DIR, OPT_NO_INLINE, OPT_SRCLINE, OPT_NO_DEMANGLE };
 
 int symbol_opts_set(struct dwell_symbols_options *options, unsigned index, const char *value,
 		    struct dwell_err *err)
@@ -19,6 +19,12 @@ int symbol_opts_set(struct dwell_symbols_options *options, unsigned index, const
 	case OPT_BUILD_ID_DIR:
 		options->build_id_dir = value;
 		return dwell_opt_readable(value, err);
+	case OPT_NO_INLINE:
+		options->no_inlines = true;
+		return 0;
+	case OPT_SRCLINE:
+		options->lines = true;
+		return 0;
 	case OPT_NO_DEMANGLE:
 		options->raw = true;
 		return 0;

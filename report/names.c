@@ -4,14 +4,22 @@
 #include "report/names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/idmap.h"
+#include "lib/text.h"
 #include "report/text.h"
 
-enum { NAME_ROOM = 4096 };
+enum { NAME_ROOM = 4096, ANNOTATION_ROOM = 256 };
+
+/* The names of a frame: its own function, and those inlined into it. */
+struct frame_names {
+	uint32_t first; /* in all */
+	uint32_t count; /* 0 = not looked up */
+};
 
 struct dwell_names {
 	const struct dwell_stacks *stacks;
@@ -20,10 +28,11 @@ struct dwell_names {
 	struct dwell_strings *texts; /* a name's id is its text's id */
 	DWELL_ARRAY(struct dwell_name) names;
 	DWELL_ARRAY(struct dwell_name_node) nodes;
-	DWELL_ARRAY(uint32_t) path;  /* scratch: stack nodes still to be named, leaf first */
-	struct dwell_idmap children; /* parent << 32 | name -> node */
-	uint32_t *frame_names;	     /* frame id -> name, 0 = not looked up */
-	uint32_t *stack_nodes;	     /* stack id -> node + 1, 0 = not known */
+	DWELL_ARRAY(uint32_t) path;    /* scratch: stack nodes still to be named, leaf first */
+	struct dwell_idmap children;   /* parent << 32 | name -> node */
+	struct frame_names *of_frames; /* by frame id */
+	DWELL_ARRAY(uint32_t) all;     /* name ids, by frame */
+	uint32_t *stack_nodes;	       /* stack id -> node + 1, 0 = not known */
 	uint32_t frame_count, stack_count;
 };
 
@@ -41,9 +50,9 @@ struct dwell_names *dwell_names_new(const struct dwell_stacks *stacks,
 	names->frame_count = dwell_stacks_frame_count(stacks);
 	names->stack_count = dwell_stacks_node_count(stacks);
 	names->texts = dwell_strings_new();
-	names->frame_names = calloc((size_t)names->frame_count + 1, sizeof(uint32_t));
+	names->of_frames = calloc((size_t)names->frame_count + 1, sizeof(*names->of_frames));
 	names->stack_nodes = calloc((size_t)names->stack_count + 1, sizeof(uint32_t));
-	if (!names->texts || !names->frame_names || !names->stack_nodes ||
+	if (!names->texts || !names->of_frames || !names->stack_nodes ||
 	    dwell_array_grow(&names->names) || dwell_array_grow(&names->nodes)) {
 		dwell_names_free(names);
 		return NULL;
@@ -62,7 +71,8 @@ void dwell_names_free(struct dwell_names *names)
 	dwell_array_release(&names->nodes);
 	dwell_array_release(&names->path);
 	dwell_idmap_release(&names->children);
-	free(names->frame_names);
+	dwell_array_release(&names->all);
+	free(names->of_frames);
 	free(names->stack_nodes);
 	free(names);
 }
@@ -82,7 +92,7 @@ static int name_add(struct dwell_names *names, const char *raw, const char *anno
 		    struct dwell_name name, uint32_t *ret_name)
 {
 	char text[NAME_ROOM];
-	size_t bytes = text_name(text, sizeof(text) - 8, raw);
+	size_t bytes = text_name(text, sizeof(text) - ANNOTATION_ROOM, raw);
 	uint32_t id;
 	int rc;
 
@@ -134,22 +144,49 @@ static const struct dwell_file *file_of(const struct dwell_names *names, uint32_
 	return dwell_stacks_file(names->stacks, entry->file);
 }
 
-static int frame_name(struct dwell_names *names, uint32_t frame, uint32_t *ret_name)
+/* What stands behind a name: the place in the source, and what kind of code it is. */
+static void annotate(const struct dwell_symbol_place *place, const char *kind,
+		     char ret_text[ANNOTATION_ROOM])
+{
+	char file[ANNOTATION_ROOM - 32];
+
+	if (!place->file || !place->line) {
+		snprintf(ret_text, ANNOTATION_ROOM, "%s", kind);
+		return;
+	}
+	file[dwell_text_clean(file, sizeof(file) - 1, place->file, "?")] = '\0';
+	for (char *at = file; *at; at++)
+		if (*at == ';')
+			*at = ':';
+	snprintf(ret_text, ANNOTATION_ROOM, " (%s:%u)%s", file, place->line, kind);
+}
+
+static int frame_name(struct dwell_names *names, uint32_t frame, struct frame_names *ret)
 {
 	const struct dwell_file *file = file_of(names, frame);
 	struct dwell_name name = { .kernel = dwell_file_is_kernel(file),
 				   .pseudo = file->kind == DWELL_FILE_PSEUDO };
-	const char *annotation = name.kernel			    ? "_[k]"
-				 : file->kind == DWELL_FILE_JIT	    ? "_[j]"
-				 : file->kind == DWELL_FILE_INLINED ? "_[i]"
-								    : "";
+	const char *kind = name.kernel			      ? "_[k]"
+			   : file->kind == DWELL_FILE_JIT     ? "_[j]"
+			   : file->kind == DWELL_FILE_INLINED ? "_[i]"
+							      : "";
+	const struct dwell_symbol_place *places;
+	char annotation[ANNOTATION_ROOM];
+	uint32_t count;
 	int rc = 0;
 
-	if (!names->frame_names[frame])
-		rc = name_add(names, dwell_symbols_name(names->symbols, frame, NULL), annotation,
-			      name, &names->frame_names[frame]);
+	places = dwell_symbols_places(names->symbols, frame, &count, NULL);
+	ret->first = names->all.count;
+	ret->count = count;
+	if (dwell_array_reserve(&names->all, (uint64_t)names->all.count + count))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count && !rc; i++) {
+		annotate(&places[i], i ? "_[i]" : kind, annotation);
+		rc = name_add(names, places[i].name, annotation, name,
+			      &names->all.data[ret->first + i]);
+	}
 	if (!rc)
-		*ret_name = names->frame_names[frame];
+		names->all.count += count;
 	return rc;
 }
 
@@ -182,8 +219,9 @@ static int node_extend(struct dwell_names *names, uint32_t parent, uint32_t stac
 	const struct dwell_names_options *options = &names->options;
 	const struct dwell_stack_node *entry = dwell_stacks_node(names->stacks, stack);
 	bool kernel = dwell_file_is_kernel(code_of(names, stack));
-	uint32_t name;
-	int rc;
+	struct frame_names *found = &names->of_frames[entry->frame];
+	struct frame_names looked_up = *found;
+	int rc = 0;
 
 	if ((kernel && options->user_only) || (is_user(names, stack) && options->kernel_only)) {
 		*ret_node = parent;
@@ -194,8 +232,16 @@ static int node_extend(struct dwell_names *names, uint32_t parent, uint32_t stac
 		if (rc)
 			return rc;
 	}
-	rc = frame_name(names, entry->frame, &name);
-	return rc ? rc : node_add(names, parent, name, ret_node);
+	if (!looked_up.count)
+		rc = frame_name(names, entry->frame, &looked_up);
+	if (rc)
+		return rc;
+	*found = looked_up;
+	for (uint32_t i = 0; i < found->count && !rc; i++)
+		rc = node_add(names, parent, names->all.data[found->first + i], &parent);
+	if (!rc)
+		*ret_node = parent;
+	return rc;
 }
 
 int dwell_names_stack(struct dwell_names *names, uint32_t stack, uint32_t *ret_node)

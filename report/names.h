@@ -13,11 +13,11 @@
 
 /* A name as folded stacks show it: no ';', no control characters, valid UTF-8, never empty, never
  * ending in a space and digits; `_[k]` behind kernel frames, `_[j]` behind JIT code, `_[i]` behind
- * inlined functions. */
+ * inlined functions. Where lines are wanted, " (FILE:LINE)" stands in front of those. */
 struct dwell_name {
 	const char *text; /* owned by the names */
 	uint32_t bytes;
-	uint32_t plain_bytes; /* without the annotation */
+	uint32_t plain_bytes; /* without the place and the annotation */
 	bool kernel;
 	bool pseudo; /* made by dwell, in brackets; the delimiter */
 };

@@ -246,3 +246,59 @@ for name in text text10; do
 done
 row 'ten times the text, one thread' "$(ratio "$(median "$work/usage.text10.0" 3)" \
 	"$(median "$work/usage.text.0" 3)")" 'times the wall time'
+
+# ---- inlined functions: samples all over one unit of some 60,000 DIEs
+inlines_source()
+{
+	awk 'BEGIN {
+		inlined = "static inline __attribute__((always_inline)) unsigned long"
+		print "volatile unsigned long sink;"
+		for (i = 0; i < 2000; i++) {
+			printf "%s in%d(unsigned long a)\n{\n\tunsigned long b = a * %d, c = b ^ a;\n", inlined, i, i + 3
+			printf "\treturn sink += c;\n}\n%s mid%d(unsigned long a)\n{\n", inlined, i
+			printf "\tunsigned long b = in%d(a), c = in%d(a + b);\n\treturn b + c;\n}\n", i, i
+			printf "__attribute__((noinline)) unsigned long out%d(unsigned long a)\n{\n", i
+			printf "\tunsigned long b = 0;\n\twhile (a--)\n\t\tb += mid%d(a);\n\treturn b;\n}\n", i
+		}
+		print "int main(void)\n{\n\tfor (int i = 0; i < 50; i++) {"
+		for (i = 0; i < 2000; i++)
+			printf "\t\tout%d(4000);\n", i
+		print "\t}\n}"
+	}'
+}
+
+# perf_inlines NAME: fold's wall time of NAME.data against perf script's, with and without them.
+perf_inlines()
+{
+	local option wall
+	for ((i = 0; i < ROUNDS; i++)); do
+		for option in --no-inline --wall --srcline; do # --wall: the default, with them
+			"$programs/usage" "$work/usage.$1$option" "$DWELL" fold $option \
+				"$work/$1.data" >/dev/null 2>&1
+		done
+	done
+	wall=$(median "$work/usage.$1--wall" 3)
+	row "fold of $1" "$wall" 1
+	for option in --no-inline --srcline; do
+		row "fold $option" "$(median "$work/usage.$1$option" 3)" \
+			"$(ratio "$(median "$work/usage.$1$option" 3)" "$wall")"
+	done
+	for option in --no-inline --inline; do
+		begin=$(date +%s.%N)
+		perf script $option -i "$work/$1.data" >/dev/null 2>&1
+		peer_s=$(awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN {printf "%.3f", b - a}')
+		row "perf script $option" "$peer_s" "$(ratio "$peer_s" "$wall")"
+	done
+}
+echo
+# Of a program with debug information, and of the compiler that makes it, which has none.
+inlines_source >"$work/inlines.c"
+perf record -q --call-graph dwarf -e cpu-clock -F 99 -o "$work/compiler.data" -- \
+	"${CC:-cc}" -O2 -g -o "$work/inlines" "$work/inlines.c" >/dev/null 2>&1
+perf record -q --call-graph dwarf,1024 -e cpu-clock -F 20000 -o "$work/inlines.data" -- \
+	"$work/inlines" >/dev/null 2>&1
+dies=$(readelf --debug-dump=info "$work/inlines" 2>/dev/null | grep -c 'Abbrev Number: [1-9]')
+row "inlined functions, a unit of $dies DIEs" 'wall s' 'times the default'
+perf_inlines inlines
+row 'a compiler without debug information' 'wall s' 'times the default'
+perf_inlines compiler

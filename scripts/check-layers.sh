@@ -45,7 +45,7 @@ while IFS=: read -r library pattern where; do
 	[ "$(grep -c '\.c$' <<<"$users")" -le 2 ] || breach "$library: more than two files:" $users
 done <<-EOF
 	libelf:libelf\.h|gelf\.h:parse/elf/
-	libdw:elfutils/|dwarf\.h:parse/elf/
+	libdw:elfutils/:parse/elf/
 	json-c:json-c/|json\.h:report/
 	zstd:zstd\.h:lib/|parse/|record/
 	lzma:lzma\.h:parse/elf/

@@ -33,6 +33,42 @@ seed_cfi()
 		done
 }
 
+# sections_pack FILE OUT: the sections that fuzz_inlines.c names, behind their lengths.
+sections_pack()
+{
+	local section bytes part
+	: >"$2"
+	part=$(mktemp)
+	for section in info abbrev str ranges line rnglists addr line_str; do
+		: >"$part"
+		objcopy -O binary --only-section=.debug_$section --set-section-flags \
+			.debug_$section=alloc "$1" "$part" 2>/dev/null
+		bytes=$(stat -c %s "$part")
+		# shellcheck disable=SC2059 # octal escapes are the point
+		printf "\\$(printf %o $((bytes >> 8)))\\$(printf %o $((bytes & 255)))" >>"$2"
+		cat "$part" >>"$2.parts"
+	done
+	cat "$2.parts" >>"$2"
+	rm "$2.parts" "$part"
+}
+
+# Small libraries with debug information, of both compilers and versions, and their sections alone.
+seed_inlines()
+{
+	local compiler version name
+	for compiler in gcc clang; do
+		for version in 4 5; do
+			name=$1/$compiler$version
+			printf '%s\n' 'static inline int in(int a) { return a * a + 1; }' \
+				'static inline int mid(int a) { return in(a) ^ in(a + 7); }' \
+				'int out(int a) { while (a > 9) a -= mid(a); return in(a); }' |
+				"$compiler" -O2 -g "-gdwarf-$version" -shared -nostdlib -o "$name" \
+					-x c - 2>/dev/null || continue
+			sections_pack "$name" "$name.sections"
+		done
+	done
+}
+
 mkdir -p "$findings"
 for program in "$1"/fuzz_*; do
 	[ -f "$program" ] && [ -x "$program" ] || continue
@@ -42,6 +78,7 @@ for program in "$1"/fuzz_*; do
 	[ -d "tests/fuzz/$name" ] && cp -n "tests/fuzz/$name"/* "$corpus/"
 	[ "$name" = fuzz_perf_data ] && seed_perf_data "$corpus"
 	[ "$name" = fuzz_cfi ] && seed_cfi "$corpus"
+	[ "$name" = fuzz_inlines ] && seed_inlines "$corpus"
 	if timeout -k 5 $((seconds + 60)) "$program" -max_total_time="$seconds" -timeout=10 \
 		-rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$findings/$name-" "$corpus" \
 		>"$findings/$name.log" 2>&1; then

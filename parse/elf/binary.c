@@ -13,16 +13,31 @@
 
 #include "parse/elf/debugfile.h"
 
+/* Is there anything to be looked for in a debug file? */
+static bool debug_wanted(const struct places *places, Elf *elf)
+{
+	GElf_Shdr sh;
+
+	return !section_by_type(elf, SHT_SYMTAB, &sh) ||
+	       (places->inlines && !section_by_name(elf, ".debug_info", &sh));
+}
+
 enum dwell_symbol_status binary_load_image(const struct places *places, struct image *image,
 					   const char *path, struct symtab **ret_table)
 {
 	struct image debug = { .fd = -1 };
-	GElf_Shdr sh;
+	struct inlines *inlines = NULL;
 
-	if (path && !section_by_type(image->elf, SHT_SYMTAB, &sh))
+	if (path && debug_wanted(places, image->elf))
 		debugfile_open(image->elf, places, path, &debug);
-	if (!symtab_load(image, &debug, ret_table))
+	if (places->inlines && inlines_open(image, places, places->lines, &inlines) && debug.elf &&
+	    inlines_open(&debug, places, places->lines, &inlines))
+		inlines = NULL;
+	if (!symtab_load(image, &debug, ret_table)) {
+		symtab_set_inlines(*ret_table, inlines);
 		return DWELL_SYMBOL_OK;
+	}
+	inlines_free(inlines);
 	image_close(image);
 	image_close(&debug);
 	return DWELL_SYMBOL_BAD_FILE;

@@ -50,6 +50,8 @@ int places_init(struct places *places, const struct dwell_symbols_options *optio
 		.system = "",
 		.kernel_text = options->kernel_text,
 		.recorded_ns = options->recorded_ns,
+		.inlines = !options->no_inlines || options->lines,
+		.lines = options->lines,
 	};
 	if (!places->symfs || !places->build_id_dir || !places->kallsyms || !places->kcore_dir ||
 	    !places->release || !places->machine) {

@@ -15,9 +15,10 @@ struct places {
 	char *build_id_dir; /* "" = none */
 	char *kallsyms;	    /* "" = none, as the following three */
 	char *kcore_dir, *release, *machine;
-	const char *system; /* goes before /proc and /sys; "" but in tests */
-	bool this_host;	    /* the recording is known to be of this machine */
-	bool other_host;    /* ... of another one */
+	const char *system;  /* goes before /proc and /sys; "" but in tests */
+	bool this_host;	     /* the recording is known to be of this machine */
+	bool other_host;     /* ... of another one */
+	bool inlines, lines; /* debug information is read: for what is inlined, and for lines */
 	uint64_t kernel_text, recorded_ns;
 };
 

@@ -4,6 +4,7 @@
  */
 #include "parse/elf/symbols.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,9 @@ struct object {
 };
 
 struct memo {
-	uint32_t name; /* string id */
+	uint32_t first;	 /* of its places */
+	uint16_t places; /* 0 = not looked up */
 	uint8_t status;
-	bool known;
 };
 
 struct dwell_symbols {
@@ -36,9 +37,10 @@ struct dwell_symbols {
 	const struct dwell_stacks *stacks;
 	struct places places;
 	struct kernel *kernel;
-	bool raw;
+	bool raw, inlines;
 	DWELL_ARRAY(struct object) objects; /* by file */
 	DWELL_ARRAY(struct memo) frames;    /* by frame */
+	DWELL_ARRAY(struct dwell_symbol_place) places_of_frames;
 	DWELL_ARRAY(struct dwell_symbol_failure) failures;
 	struct dwell_idmap failure_of;		      /* file and status -> index + 1 */
 	DWELL_ARRAY(struct dwell_perfmap *) perfmaps; /* owned; NULL: none found */
@@ -56,6 +58,7 @@ struct dwell_symbols *dwell_symbols_new(struct dwell_strings *strings,
 	symbols->strings = strings;
 	symbols->stacks = stacks;
 	symbols->raw = options->raw;
+	symbols->inlines = !options->no_inlines;
 	symbols->kernel = kernel_new(&symbols->places);
 	if (!symbols->kernel || places_init(&symbols->places, options)) {
 		kernel_free(symbols->kernel);
@@ -75,6 +78,7 @@ void dwell_symbols_free(struct dwell_symbols *symbols)
 		dwell_perfmap_free(symbols->perfmaps.data[i]);
 	dwell_array_release(&symbols->objects);
 	dwell_array_release(&symbols->frames);
+	dwell_array_release(&symbols->places_of_frames);
 	dwell_array_release(&symbols->failures);
 	dwell_array_release(&symbols->perfmaps);
 	dwell_idmap_release(&symbols->failure_of);
@@ -269,35 +273,107 @@ static void failure_count(struct dwell_symbols *symbols, uint32_t file, uint8_t 
 	symbols->failures.data[index - 1].frames++;
 }
 
-const char *dwell_symbols_name(struct dwell_symbols *symbols, uint32_t frame_id,
-			       enum dwell_symbol_status *ret_status)
+static int place_add(struct dwell_symbols *symbols, const char *name,
+		     const struct inline_place *place)
 {
+	struct dwell_symbol_place added = { .name = name, .line = place->line };
+	const char *file = place->file, *slash;
+	uint32_t id;
+
+	if (file) {
+		slash = strrchr(file, '/');
+		file = slash && slash[1] ? slash + 1 : file;
+		if (dwell_strings_add(symbols->strings, file, strnlen(file, NAME_BYTES_MAX), &id))
+			return -ENOMEM;
+		added.file = dwell_strings_get(symbols->strings, id);
+	}
+	if (dwell_array_grow(&symbols->places_of_frames))
+		return -ENOMEM;
+	symbols->places_of_frames.data[symbols->places_of_frames.count++] = added;
+	return 0;
+}
+
+/* What the debug information tells of a frame that has a name: how many places, 0 = nothing. */
+static uint32_t frame_places(struct dwell_symbols *symbols, const struct dwell_frame *frame,
+			     const struct dwell_file *file,
+			     struct inline_place ret_places[INLINES_MAX])
+{
+	const struct object *object =
+		frame->file < symbols->objects.count ? &symbols->objects.data[frame->file] : NULL;
+	uint32_t count;
+
+	if (file->kind == DWELL_FILE_PSEUDO || frame->symbol || !object || !object->naming.table)
+		return 0;
+	count = symtab_inlines_find(object->naming.table, frame->offset, ret_places);
+	return count && !symbols->inlines ? 1 : count;
+}
+
+/* Adds the frame's own function, by the name known, and those inlined into it. */
+static int places_add(struct dwell_symbols *symbols, const struct dwell_frame *frame,
+		      const struct dwell_file *file, uint32_t name, struct memo *memo)
+{
+	struct inline_place places[INLINES_MAX] = { 0 };
+	uint32_t count = 0, inlined;
+	int rc;
+
+	if (memo->status == DWELL_SYMBOL_OK)
+		count = frame_places(symbols, frame, file, places);
+	memo->first = symbols->places_of_frames.count;
+	rc = place_add(symbols, dwell_strings_get(symbols->strings, name), &places[0]);
+	for (uint32_t i = 1; i < count && !rc; i++) {
+		const char *raw = places[i].name ? places[i].name : "[no name]";
+
+		rc = name_intern(symbols, raw, strnlen(raw, NAME_BYTES_MAX), "", &inlined);
+		if (!rc)
+			rc = place_add(symbols, dwell_strings_get(symbols->strings, inlined),
+				       &places[i]);
+	}
+	memo->places = (uint16_t)(symbols->places_of_frames.count - memo->first);
+	return memo->places ? 0 : rc;
+}
+
+const struct dwell_symbol_place *dwell_symbols_places(struct dwell_symbols *symbols,
+						      uint32_t frame_id, uint32_t *ret_count,
+						      enum dwell_symbol_status *ret_status)
+{
+	static const struct dwell_symbol_place none = { .name = "" };
+	static const struct dwell_file nothing = { .kind = DWELL_FILE_UNKNOWN };
 	const struct dwell_frame *frame = dwell_stacks_frame(symbols->stacks, frame_id);
 	const struct dwell_file *file = dwell_stacks_file(symbols->stacks, frame->file);
-	static const struct dwell_file nothing = { .kind = DWELL_FILE_UNKNOWN };
-	struct memo memo = { .known = true };
+	struct memo memo = { 0 };
+	uint32_t name = 0;
 
-	if (frame_id < symbols->frames.count && symbols->frames.data[frame_id].known) {
-		memo = symbols->frames.data[frame_id];
-		goto out;
-	}
-	if (!frame_id || frame_id >= dwell_stacks_frame_count(symbols->stacks))
+	if (!frame_id || frame_id >= dwell_stacks_frame_count(symbols->stacks)) {
 		file = &nothing;
-	memo.status = frame_name(symbols, frame, file, &memo.name);
-	if (memo.status != DWELL_SYMBOL_OK && unknown_intern(symbols, file, &memo.name))
-		memo.name = 0;
-	if (file == &nothing ||
-	    dwell_array_reserve(&symbols->frames, dwell_stacks_frame_count(symbols->stacks)))
-		goto out;
-	while (symbols->frames.count <= frame_id)
-		symbols->frames.data[symbols->frames.count++] = (struct memo){ 0 };
-	symbols->frames.data[frame_id] = memo;
-	if (memo.status != DWELL_SYMBOL_OK)
-		failure_count(symbols, frame->file, memo.status);
-out:
+		frame_id = 0;
+	}
+	if (frame_id < symbols->frames.count)
+		memo = symbols->frames.data[frame_id];
+	if (!memo.places) {
+		memo.status = frame_name(symbols, frame, file, &name);
+		if (memo.status != DWELL_SYMBOL_OK && unknown_intern(symbols, file, &name))
+			name = 0;
+		if (!places_add(symbols, frame, file, name, &memo) &&
+		    !dwell_array_reserve(&symbols->frames, (uint64_t)frame_id + 1)) {
+			while (symbols->frames.count <= frame_id)
+				symbols->frames.data[symbols->frames.count++] = (struct memo){ 0 };
+			symbols->frames.data[frame_id] = memo;
+			if (memo.status != DWELL_SYMBOL_OK && frame_id)
+				failure_count(symbols, frame->file, memo.status);
+		}
+	}
 	if (ret_status)
 		*ret_status = memo.status;
-	return dwell_strings_get(symbols->strings, memo.name);
+	*ret_count = memo.places ? memo.places : 1;
+	return memo.places ? &symbols->places_of_frames.data[memo.first] : &none;
+}
+
+const char *dwell_symbols_name(struct dwell_symbols *symbols, uint32_t frame,
+			       enum dwell_symbol_status *ret_status)
+{
+	uint32_t count;
+
+	return dwell_symbols_places(symbols, frame, &count, ret_status)->name;
 }
 
 const char *dwell_symbol_status_text(enum dwell_symbol_status status)

@@ -29,7 +29,8 @@ enum dwell_symbol_status {
 /* Which name a frame gets:
  * - one set by the recorder (dwell_stacks_set_symbol) wins; pseudo frames are their own name.
  * - Functions come from .symtab, .dynsym and the separate debug file with the same build id
- *   (/usr/lib/debug/.build-id, .gnu_debuglink), which is opened only if the file has no .symtab.
+ *   (/usr/lib/debug/.build-id, .gnu_debuglink), which is opened only if the file has no .symtab
+ *   or no debug information.
  *   The innermost symbol that holds the address is taken. Symbols without a size reach to the next
  *   one, never past their section; labels inside functions do not count.
  * - Of several names for one range: functions before labels, then the one with fewer leading
@@ -40,6 +41,11 @@ enum dwell_symbol_status {
  *   folded stacks are read in; kernel names are shown as they are. Names are cut at 4,096 bytes.
  * - Code made at run time is looked up in perf-PID.map (perfmap.h), unless the recording is of
  *   another host and there is no symfs.
+ *
+ * Functions inlined at a frame come from DWARF debug information, of the file or else of its debug
+ * file, also where that shares parts with others (dwz, found by build id) or has the rest in .dwo
+ * files (not below a symfs). The outermost function is named by the symbol table all the same. Not
+ * from kernel modules, nor for names that the recorder set. At most 64 levels are told.
  *
  * Which file it is taken from; one that is not certainly the recorded one is refused:
  * - Looked for are the recorded path (below the symfs), then "elf" in perf's build-id cache. Where
@@ -69,7 +75,9 @@ struct dwell_symbols; /* opaque */
 
 /* Strings are copied. */
 struct dwell_symbols_options {
-	bool raw; /* do not demangle */
+	bool raw;	 /* do not demangle */
+	bool no_inlines; /* read no debug information, unless lines are wanted */
+	bool lines;	 /* tell files and lines of source */
 
 	/* What the user says. */
 	const char *symfs;	  /* prefix for file paths; NULL = none */
@@ -96,6 +104,20 @@ void dwell_symbols_free(struct dwell_symbols *symbols);
  * until free. */
 const char *dwell_symbols_name(struct dwell_symbols *symbols, uint32_t frame,
 			       enum dwell_symbol_status *ret_status);
+
+/* A function at a frame's instruction. */
+struct dwell_symbol_place {
+	const char *name; /* as dwell_symbols_name(); valid until free */
+	const char *file; /* where in it: the file's base name; NULL = not known, or not wanted */
+	uint32_t line;
+};
+
+/* The frame's own function, named as dwell_symbols_name() does, and then those inlined into it, the
+ * innermost last. Never NULL; valid until the next call for a frame not asked for before.
+ * *ret_count is at least 1. *ret_status may be NULL. */
+const struct dwell_symbol_place *dwell_symbols_places(struct dwell_symbols *symbols, uint32_t frame,
+						      uint32_t *ret_count,
+						      enum dwell_symbol_status *ret_status);
 
 /* One sentence for people, e.g. "file changed since it was recorded". */
 const char *dwell_symbol_status_text(enum dwell_symbol_status status);

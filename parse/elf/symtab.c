@@ -46,6 +46,7 @@ struct symtab {
 	uint32_t segment_count;
 	struct symlist functions, stubs;
 	struct descriptors descriptors;
+	struct inlines *inlines; /* owned; NULL = none */
 };
 
 int symlist_add(struct symlist *list, const struct symbol *symbol)
@@ -445,6 +446,7 @@ void symtab_free(struct symtab *table)
 {
 	if (!table)
 		return;
+	inlines_free(table->inlines);
 	dwell_array_release(&table->functions.all);
 	dwell_array_release(&table->stubs.all);
 	image_close(&table->image);
@@ -489,4 +491,25 @@ const struct symbol *symtab_find(const struct symtab *table, uint64_t file_offse
 			return symbol;
 	}
 	return NULL;
+}
+
+void symtab_set_inlines(struct symtab *table, struct inlines *inlines)
+{
+	table->inlines = inlines;
+}
+
+uint32_t symtab_inlines_find(const struct symtab *table, uint64_t file_offset,
+			     struct inline_place ret_places[INLINES_MAX])
+{
+	for (uint32_t i = 0; table->inlines && i < table->segment_count; i++) {
+		const struct segment *s = &table->segments[i];
+		uint32_t count = 0;
+
+		if (file_offset - s->offset < s->bytes)
+			count = inlines_find(table->inlines, file_offset - s->offset + s->address,
+					     ret_places);
+		if (count)
+			return count;
+	}
+	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "parse/elf/image.h"
+#include "parse/elf/inlines.h"
 
 enum {
 	SYMBOL_OPEN = 1,  /* no size of its own: end is the furthest it may reach */
@@ -53,6 +54,13 @@ void symtab_free(struct symtab *table);
  * Of a relocatable file, which is a kernel module, offsets count from the start of its code in
  * memory. */
 const struct symbol *symtab_find(const struct symtab *table, uint64_t file_offset, bool *ret_plt);
+
+/* Gives the table the debug information of its image or debug file, which it owns from now on. */
+void symtab_set_inlines(struct symtab *table, struct inlines *inlines);
+
+/* As inlines_find(), at a file offset; 0 without debug information. */
+uint32_t symtab_inlines_find(const struct symtab *table, uint64_t file_offset,
+			     struct inline_place ret_places[INLINES_MAX]);
 
 /* Offsets count from the address of this symbol from now on, as those of kernel frames do from
  * _text: 0, or -ENOENT when .symtab has no such symbol. */

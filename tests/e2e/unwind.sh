@@ -34,7 +34,7 @@ plain()
 perf script --no-inline -i "$work/data" >"$work/text" 2>/dev/null
 dwell fold --weight samples "$work/text"
 plain "$work/out" >"$work/theirs"
-dwell fold --event cpu-clock --weight samples "$work/data"
+dwell fold --no-inline --event cpu-clock --weight samples "$work/data"
 plain "$work/out" >"$work/ours"
 same=$(comm -12 "$work/ours" "$work/theirs" | awk '{ n += $NF } END { print n + 0 }')
 all=$(awk '{ n += $NF } END { print n + 0 }' "$work/theirs")
