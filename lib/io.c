@@ -6,14 +6,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef SYS_openat2
-#include <linux/openat2.h>
-#endif
 
 int dwell_io_write(int fd, const void *bytes, size_t count)
 {
@@ -107,12 +102,12 @@ int64_t dwell_io_read_small(const char *path, char *text, size_t room)
 	return n;
 }
 
-int dwell_io_open_regular_at(int directory, const char *path, int flags)
+int dwell_io_open_regular(const char *path, int flags)
 {
 	char name[32];
 	struct stat st;
 	int fd, rc;
-	int place = openat(directory, path, O_PATH | O_CLOEXEC | flags); /* only holds it */
+	int place = open(path, O_PATH | O_CLOEXEC | flags); /* opens nothing, only holds it */
 
 	if (place < 0)
 		return -errno;
@@ -123,32 +118,10 @@ int dwell_io_open_regular_at(int directory, const char *path, int flags)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) /* no /proc here: as good as it gets */
-		fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	rc = fd < 0 ? -errno : fd;
 	close(place);
 	return rc;
-}
-
-int dwell_io_open_regular(const char *path, int flags)
-{
-	return dwell_io_open_regular_at(AT_FDCWD, path, flags);
-}
-
-int dwell_io_hold_directory(int root, const char *path)
-{
-	int fd = -1;
-
-#ifdef SYS_openat2
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_DIRECTORY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
-		return fd < 0 ? -errno : fd;
-#endif
-	path += strspn(path, "/");
-	fd = openat(root, path, O_PATH | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW);
-	return fd < 0 ? -errno : fd;
 }
 
 uint64_t dwell_io_now_ns(void)

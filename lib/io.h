@@ -27,14 +27,6 @@ int64_t dwell_io_read_small(const char *path, char *text, size_t room);
  * -EINVAL when it is no regular file, or -errno. */
 int dwell_io_open_regular(const char *path, int flags);
 
-/* The same of a path that is relative to an open directory. */
-int dwell_io_open_regular_at(int directory, const char *path, int flags);
-
-/* Holds a directory (O_PATH) of a process whose root directory is open as `root`: links lead
- * nowhere outside of that (before Linux 5.6 only the last name is kept from being one). The
- * descriptor, which keeps what is mounted there when the process is gone, or -errno. */
-int dwell_io_hold_directory(int root, const char *path);
-
 /* CLOCK_MONOTONIC of this process's time namespace, in ns. */
 uint64_t dwell_io_now_ns(void);
 

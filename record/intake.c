@@ -76,16 +76,13 @@ static int learn_tid(struct recording *rec, uint64_t time_ns, int64_t payload_ti
 static int sample_stack(struct recording *rec, const struct dwell_perf_sample *sample, int32_t pid,
 			enum dwell_callchain_part part, uint32_t *ret_stack)
 {
-	int rc;
-
 	*ret_stack = 0;
 	if (!sample->chain_count && !sample->user_regs)
 		return 0;
 	if (pid > 0 && !dwell_addrspaces_known(rec->spaces, pid) &&
 	    dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL))
 		dwell_addrspaces_exec(rec->spaces, pid); /* gone: known to have nothing */
-	rc = pid > 0 ? jitcode_until(&rec->identify.jit, rec->spaces, pid, sample->time_ns) : 0;
-	return rc ? rc : chains_stack(rec->chains, pid, sample, part, ret_stack);
+	return chains_stack(rec->chains, pid, sample, part, ret_stack);
 }
 
 static void comm_copy(char comm[32], const struct dwell_perf_sample *sample, uint16_t offset,
@@ -540,8 +537,6 @@ int intake_pass(struct recording *rec)
 	const struct merge_head *head;
 	int rc = rings_note(rec);
 
-	if (!rc)
-		rc = jitcode_more(&rec->identify.jit);
 	for (uint32_t n = 1; !rc && (head = merge_peek(&rec->merge)); n++) {
 		rc = (head->side ? take_side : take_main)(rec, head->cpu, head->record,
 							  head->time_ns);

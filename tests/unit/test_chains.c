@@ -51,11 +51,12 @@ static int setup(void **state)
 	f->stacks = dwell_stacks_new();
 	f->spaces = dwell_addrspaces_new(f->strings, f->stacks);
 	*state = f;
-	identify_init(&f->identify, f->strings, f->stacks);
 	if (!f->strings || !f->stacks || !f->spaces ||
 	    trace_writer_new(1, f->strings, f->stacks, &f->identify.writer, &err) ||
 	    trace_writer_open(f->identify.writer, "/dev/null", &err))
 		return -1;
+	f->identify.strings = f->strings;
+	f->identify.stacks = f->stacks;
 	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, "/proc/kallsyms", false,
 		       &f->chains, &err))
 		return -1;

@@ -142,7 +142,7 @@ static const char *symbol_at(struct rings *r, uint64_t address)
 static void code_made_at_run_time_gets_its_names(void **state)
 {
 	struct rings *r = *state;
-	struct jitcode *jit = &r->rec.identify.jit;
+	struct identify *identify = &r->rec.identify;
 	char path[64];
 
 	target(r, getpid());
@@ -156,16 +156,18 @@ static void code_made_at_run_time_gets_its_names(void **state)
 	CHAIN(r, USER, 0x20100);
 	clock_sample(r, 0, 1100, A);
 	pass(r);
-	assert_int_equal(jit->frames.count, 4);
+	assert_int_equal(identify->code.count, 4);
 	trace_so_far(r);
-	perf_map_write(path, "10100 80 first\n10200 80 second\n");
-	assert_int_equal(jitcode_name(jit, getpid()), 0);
-	assert_int_equal(jit->frames.count, 1);
-	assert_int_equal(jit->frames.data[0].pid, A);
+	/* Without a map all stay on the list. */
+	perf_map_write(path, "");
 	unlink(path);
-	/* What has no name at the end will not get one. */
-	assert_int_equal(jitcode_name(jit, -1), 0);
-	assert_int_equal(jit->frames.count, 0);
+	assert_int_equal(identify_code_of(identify, -1), 0);
+	assert_int_equal(identify->code.count, 4);
+	perf_map_write(path, "10100 80 first\n10200 80 second\n");
+	assert_int_equal(identify_code_of(identify, getpid()), 0);
+	assert_int_equal(identify->code.count, 1);
+	assert_int_equal(identify->code.data[0].pid, A);
+	unlink(path);
 	rings_read(r);
 	assert_string_equal(symbol_at(r, 0x10100), "first");
 	assert_string_equal(symbol_at(r, 0x10200), "second");
@@ -185,11 +187,11 @@ static void the_names_of_a_process_that_ends(void **state)
 	perf_map_write(path, "10100 80 early\n");
 	exits(r, 0, 1100, getpid());
 	pass(r);
-	assert_int_equal(r->rec.identify.jit.frames.count, 0);
+	assert_int_equal(r->rec.identify.code.count, 0);
 	sample_here(r, 1200, 0x10200);
 	perf_map_write(path, "10100 80 other\n10200 80 late\n");
-	assert_int_equal(jitcode_name(&r->rec.identify.jit, -1), 0);
-	assert_int_equal(r->rec.identify.jit.frames.count, 0);
+	assert_int_equal(identify_code_of(&r->rec.identify, -1), 0);
+	assert_int_equal(r->rec.identify.code.count, 0);
 	unlink(path);
 	rings_read(r);
 	assert_string_equal(symbol_at(r, 0x10100), "early");
