@@ -75,7 +75,9 @@ static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_even
 
 	if (record->size < sizeof(*record) + sizeof(*body) || !text_inside(record, body->comm))
 		return -EBADMSG;
-	if (exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
+	if (exec)
+		rc = jitcode_name(&rec->identify.jit, (int32_t)body->pid);
+	if (!rc && exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
 		rc = dwell_addrspaces_exec(rec->spaces, (int32_t)body->pid);
 	if (!rc && exec)
 		rc = exec_comm(rec, cpu, body->pid, time_ns);
@@ -101,6 +103,8 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 
 	if (record->size < sizeof(*record) + sizeof(*body))
 		return -EBADMSG;
+	if (body->pid != body->parent_pid)
+		jitcode_born(&rec->identify.jit, (int32_t)body->pid);
 	if (body->pid != body->parent_pid)
 		rc = dwell_addrspaces_fork(rec->spaces, (int32_t)body->parent_pid,
 					   (int32_t)body->pid);
@@ -152,7 +156,7 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	slot = tids_slot(&rec->tids, body->tid);
 	if (!slot->alive)
 		return 0;
-	if (body->tid == body->pid && identify_code_of(&rec->identify, (int32_t)body->pid))
+	if (body->tid == body->pid && jitcode_name(&rec->identify.jit, (int32_t)body->pid))
 		return -ENOMEM;
 	slot->exiting = true;
 	if (slot->declared && !rec->facts.tracepoints && slot->exec_ns &&

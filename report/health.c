@@ -27,6 +27,12 @@ static const struct {
 	{ "cpus.away", "CPUs that went or came meanwhile, what ran there then is unknown: ", "" },
 	{ "maps.unread", "",
 	  " perf-PID.map files were too large to be read: code made at run time has no name" },
+	{ "dumps.unread", "",
+	  " jit-PID.dump files could not be opened, were another user's, or have times of another "
+	  "clock: code made at run time may have no name" },
+	{ "dumps.late", "",
+	  " pieces of code were replaced by others before jit-PID.dump files told of it: samples of "
+	  "them have the older names" },
 	{ "aux.bytes", "", " bytes of hardware trace (AUX) are not decoded" },
 };
 

@@ -11,7 +11,7 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
-enum { DWELL_TELLINGS = 10 };
+enum { DWELL_TELLINGS = 12 };
 
 struct dwell_health {
 	uint64_t lost, late, wakings_dropped;

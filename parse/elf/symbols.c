@@ -128,7 +128,7 @@ static const struct dwell_perfmap *perfmap_of(struct dwell_symbols *symbols, int
 	    dwell_idmap_set(&symbols->perfmap_of, (uint32_t)pid, symbols->perfmaps.count + 1))
 		return NULL;
 	if ((symbols->places.other_host && !*symfs) ||
-	    dwell_perfmap_read(pid, *symfs ? symfs : NULL, &map))
+	    dwell_perfmap_read(pid, NULL, *symfs ? symfs : NULL, &map))
 		map = NULL;
 	symbols->perfmaps.data[symbols->perfmaps.count++] = map;
 	return map;

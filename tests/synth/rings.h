@@ -136,9 +136,9 @@ static inline struct rings *rings_new(bool tracepoints)
 	rec->spaces = dwell_addrspaces_new(rec->strings, rec->stacks);
 	assert_non_null(rec->spaces);
 	assert_int_equal(tids_init(&rec->tids), 0);
-	rec->identify = (struct identify){ .strings = rec->strings,
-					   .stacks = rec->stacks,
-					   .writer = rec->writer };
+	identify_init(&rec->identify, rec->strings, rec->stacks);
+	rec->identify.writer = rec->identify.jit.writer = rec->writer;
+	dwell_addrspaces_watch(rec->spaces, identify_mapped, &rec->identify);
 	rings_kallsyms(r);
 	assert_int_equal(chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify,
 				    r->symbols, &rec->chains, NULL),
