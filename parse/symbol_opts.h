@@ -9,13 +9,14 @@
 #include "lib/opt.h"
 #include "parse/elf/symbols.h"
 
-enum { SYMBOL_OPTS = 4 };
+enum { SYMBOL_OPTS = 5 };
 
 /* In this order: symbol_opts.c numbers them. */
 #define DWELL_SYMBOL_OPTS                                                                    \
 	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },                   \
 		{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },   \
 		{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" }, \
+		{ "perf-map-dir", 0, "DIR", "look for perf-PID.map files in DIR" },          \
 	{                                                                                    \
 		"no-demangle", 0, NULL, "print C++ and Rust names as they are in the file"   \
 	}

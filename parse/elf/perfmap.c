@@ -399,32 +399,33 @@ static int place_read(const struct dwell_perfmap_place *place, uint64_t bytes_ma
 	return opened_read(dwell_io_open_regular(path, O_NOFOLLOW), &believed, ret_text);
 }
 
-static int prefix_read(const char *prefix, const char *directory, int32_t pid,
-		       struct text *ret_text)
+int dwell_perfmap_read_in(const char *directory, int32_t pid, struct dwell_perfmap **ret_map)
 {
 	const struct believed believed = { geteuid(), 0, UINT64_MAX };
+	struct text text;
 	char path[4096];
+	int rc;
 
-	if (snprintf(path, sizeof(path), "%s%s/perf-%d.map", prefix, directory, pid) >=
-	    (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/perf-%d.map", directory, pid) >= (int)sizeof(path))
 		return -ENOENT;
-	return opened_read(dwell_io_open_regular(path, O_NOFOLLOW), &believed, ret_text);
+	rc = opened_read(dwell_io_open_regular(path, O_NOFOLLOW), &believed, &text);
+	return rc ? rc : text_parse(text.bytes, text.count, ret_map);
 }
 
-int dwell_perfmap_read(int32_t pid, const char *directory, const char *symfs,
-		       struct dwell_perfmap **ret_map)
+int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map)
 {
 	struct dwell_perfmap_place place;
 	struct text text;
-	int rc = directory ? prefix_read("", directory, pid, &text) : -ENOENT;
+	char path[4096];
+	int rc;
 
-	if (rc == -ENOENT && symfs) {
-		rc = prefix_read(symfs, "/tmp", pid, &text);
-	} else if (rc == -ENOENT) {
-		dwell_perfmap_place_find(pid, 0, &place);
-		rc = place_read(&place, UINT64_MAX, &text);
-		dwell_perfmap_place_release(&place);
-	}
+	if (symfs)
+		return snprintf(path, sizeof(path), "%s/tmp", symfs) >= (int)sizeof(path)
+			       ? -ENOENT
+			       : dwell_perfmap_read_in(path, pid, ret_map);
+	dwell_perfmap_place_find(pid, 0, &place);
+	rc = place_read(&place, UINT64_MAX, &text);
+	dwell_perfmap_place_release(&place);
 	return rc ? rc : text_parse(text.bytes, text.count, ret_map);
 }
 

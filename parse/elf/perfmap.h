@@ -34,12 +34,12 @@ void dwell_perfmap_place_find(int32_t pid, uint64_t since_ns,
 void dwell_perfmap_place_release(struct dwell_perfmap_place *place);
 
 /* Reads the file of process pid: in its own /tmp while it lives, else /tmp/perf-PID.map. With symfs
- * (a prefix) only that prefix's /tmp/perf-PID.map; with a directory (NULL = none) that one's
- * perf-PID.map before those. Anybody may write to /tmp: only a regular file, no link, owned by
- * root, the process's user or the caller is read. 0, -ENOENT, -EPERM (another owner), -ESTALE (of
- * an earlier process), or as above. */
-int dwell_perfmap_read(int32_t pid, const char *directory, const char *symfs,
-		       struct dwell_perfmap **ret_map);
+ * (a prefix) only that prefix's /tmp/perf-PID.map. Anybody may write to /tmp: only a regular file,
+ * no link, owned by root, the process's user or the caller is read. 0, -ENOENT, -EPERM (another
+ * owner), -ESTALE (of an earlier process), or as above. */
+int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map);
+/* The same of perf-PID.map in a directory. */
+int dwell_perfmap_read_in(const char *directory, int32_t pid, struct dwell_perfmap **ret_map);
 void dwell_perfmap_free(struct dwell_perfmap *map);
 
 /* The names of some addresses only, which are in ascending order: named(user, i, name) for each

@@ -50,3 +50,22 @@ else
 	dwell fold --on inner.data
 	spun 'a map in a container' 'mapped_code_[j]'
 fi
+
+# A perf.data does not hold such names: its map is found beside it, or where one says.
+if ! perf record -q -e cpu-clock -g -o perf.data true >/dev/null 2>&1; then
+	skip 'the map of a perf.data' 'no usable perf here'
+	exit 0
+fi
+perf record -q -e cpu-clock -g -o perf.data "$WORKLOADS/jit" map >/dev/null 2>&1
+mkdir maps
+for map in /tmp/perf-*.map; do
+	grep -qs ' mapped_code$' "$map" && mv "$map" maps/
+done
+dwell fold --on --perf-map-dir maps perf.data
+spun 'a perf.data, its map in a directory' 'mapped_code_[j]'
+mv maps/perf-*.map .
+dwell fold --on perf.data
+spun 'a perf.data, its map beside it' 'mapped_code_[j]'
+rm -f perf-*.map
+dwell fold --on perf.data
+claim 'a perf.data without its map: no name' [ "$(time_of 'mapped_code_[j]')" = 0 ]

@@ -146,28 +146,35 @@ static void files_of_processes(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	assert_int_equal(dwell_perfmap_read(123, NULL, root, &map), -ENOENT);
+	assert_int_equal(dwell_perfmap_read(123, root, &map), -ENOENT);
 	snprintf(path, sizeof(path), "%s/tmp", root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	snprintf(path, sizeof(path), "%s/tmp/perf-123.map", root);
 	file_write(path, "10 10 hello\n");
-	assert_int_equal(dwell_perfmap_read(123, NULL, root, &map), 0);
+	assert_int_equal(dwell_perfmap_read(123, root, &map), 0);
 	assert_at(map, 0x1f, "hello");
 	dwell_perfmap_free(map);
 	map = NULL;
-	assert_int_equal(dwell_perfmap_read(124, NULL, root, &map), -ENOENT);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(dwell_perfmap_read_in(path, 123, &map), 0);
+	assert_at(map, 0x10, "hello");
+	dwell_perfmap_free(map);
+	map = NULL;
+	assert_int_equal(dwell_perfmap_read_in(root, 123, &map), -ENOENT);
+	strcat(path, "/perf-123.map");
+	assert_int_equal(dwell_perfmap_read(124, root, &map), -ENOENT);
 
 	/* Neither links nor pipes nor directories, and of strangers nothing at all. */
 	snprintf(link, sizeof(link), "%s/tmp/perf-125.map", root);
 	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(dwell_perfmap_read(125, NULL, root, &map), -ENOENT);
+	assert_int_equal(dwell_perfmap_read(125, root, &map), -ENOENT);
 	unlink(link);
 	assert_int_equal(mkfifo(link, 0600), 0);
-	assert_int_equal(dwell_perfmap_read(125, NULL, root, &map), -ENOENT);
+	assert_int_equal(dwell_perfmap_read(125, root, &map), -ENOENT);
 	unlink(link);
 	if (geteuid() == 0) {
 		assert_int_equal(chown(path, 12345, 12345), 0);
-		assert_int_equal(dwell_perfmap_read(123, NULL, root, &map), -EPERM);
+		assert_int_equal(dwell_perfmap_read(123, root, &map), -EPERM);
 	}
 	assert_null(map);
 	unlink(path);
@@ -184,7 +191,7 @@ static void file_of_a_living_process(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	file_write(path, "abc0 10 mine\n");
-	assert_int_equal(dwell_perfmap_read(getpid(), NULL, NULL, &map), 0);
+	assert_int_equal(dwell_perfmap_read(getpid(), NULL, &map), 0);
 	unlink(path);
 	assert_at(map, 0xabc8, "mine");
 	dwell_perfmap_free(map);
