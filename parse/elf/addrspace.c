@@ -241,6 +241,27 @@ static uint32_t maps_below(const struct dwell_mapping *maps, uint32_t count, uin
 	return low;
 }
 
+/* Some programs copy the middle of their code into huge pages, which leaves anonymous memory of
+ * whole ones (2 MiB) between two parts of a file that fit to each other: it is that file's code
+ * still. */
+static void text_restore(const struct dwell_addrspaces *spaces, struct space *space,
+			 uint32_t middle)
+{
+	enum { HUGE_PAGE_BYTES = 2 << 20 };
+	struct dwell_mapping *map = &space->maps.data[middle];
+	const struct dwell_mapping *before = map - 1, *after = map + 1;
+
+	if (!middle || middle + 1 >= space->maps.count || before->file != after->file ||
+	    before->file == map->file || before->end != map->start || map->end != after->start ||
+	    map->start % HUGE_PAGE_BYTES || map->end % HUGE_PAGE_BYTES ||
+	    after->file_offset - before->file_offset != after->start - before->start ||
+	    dwell_stacks_file(spaces->stacks, map->file)->kind != DWELL_FILE_JIT ||
+	    dwell_stacks_file(spaces->stacks, before->file)->kind != DWELL_FILE_ELF)
+		return;
+	map->file = before->file;
+	map->file_offset = before->file_offset + (map->start - before->start);
+}
+
 /* Puts map in, over whatever it overlaps: that is cut at the front, at the back, or in two. */
 static int space_insert(struct dwell_addrspaces *spaces, struct space *space,
 			const struct dwell_mapping *map)
@@ -275,6 +296,10 @@ static int space_insert(struct dwell_addrspaces *spaces, struct space *space,
 	memmove(&maps[first + pieces], &maps[last], kept * sizeof(*maps));
 	memcpy(&maps[first], piece, pieces * sizeof(*maps));
 	space->maps.count = first + pieces + kept;
+	/* Which of the three comes last depends on who tells. */
+	for (uint32_t i = first ? first - 1 : 0; i < first + pieces + 1 && i < space->maps.count;
+	     i++)
+		text_restore(spaces, space, i);
 	return 0;
 }
 
