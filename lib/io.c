@@ -6,9 +6,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
 
 int dwell_io_write(int fd, const void *bytes, size_t count)
 {
@@ -102,26 +107,56 @@ int64_t dwell_io_read_small(const char *path, char *text, size_t room)
 	return n;
 }
 
-int dwell_io_open_regular(const char *path, int flags)
+/* Opens for reading what `place` (taken over; a negative one is an errno) holds, if it is a regular
+ * file. */
+static int place_open(int place)
 {
 	char name[32];
 	struct stat st;
-	int fd, rc;
-	int place = open(path, O_PATH | O_CLOEXEC | flags); /* opens nothing, only holds it */
+	int fd;
 
 	if (place < 0)
-		return -errno;
+		return place;
 	if (fstat(place, &st) || !S_ISREG(st.st_mode)) {
 		close(place);
 		return -EINVAL;
 	}
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", place);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) /* no /proc here: as good as it gets */
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
-	rc = fd < 0 ? -errno : fd;
+	if (fd < 0)
+		fd = -errno;
 	close(place);
-	return rc;
+	return fd;
+}
+
+int dwell_io_open_regular(const char *path, int flags)
+{
+	int place = open(path, O_PATH | O_CLOEXEC | flags); /* opens nothing, only holds it */
+	int fd = place_open(place < 0 ? -errno : place);
+
+	/* No /proc here: as good as it gets. */
+	if (fd == -ENOENT && place >= 0) {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+		fd = fd < 0 ? -errno : fd;
+	}
+	return fd;
+}
+
+int dwell_io_open_below(int root, const char *path, int flags)
+{
+	int place = -1;
+
+#ifdef SYS_openat2
+	struct open_how how = { .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+	place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (place >= 0 || (errno != ENOSYS && errno != EPERM))
+		return place_open(place < 0 ? -errno : place);
+#endif
+	path += strspn(path, "/");
+	place = openat(root, *path ? path : ".", O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	return place_open(place < 0 ? -errno : place);
 }
 
 uint64_t dwell_io_now_ns(void)

@@ -27,6 +27,10 @@ int64_t dwell_io_read_small(const char *path, char *text, size_t room);
  * -EINVAL when it is no regular file, or -errno. */
 int dwell_io_open_regular(const char *path, int flags);
 
+/* The same of an absolute path as a process sees it whose root directory is open as `root`: links
+ * lead nowhere outside of that (before Linux 5.6 only the last name is kept from being one). */
+int dwell_io_open_below(int root, const char *path, int flags);
+
 /* CLOCK_MONOTONIC of this process's time namespace, in ns. */
 uint64_t dwell_io_now_ns(void);
 

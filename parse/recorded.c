@@ -18,6 +18,7 @@ void dwell_recorded_options(const struct dwell_source *source, const char *path,
 	options->kernel_release = dwell_source_fact(source, "kernel.release");
 	options->kcore_dir = dwell_source_fact(source, "kernel.kcore_dir");
 	options->kernel_text = text ? strtoull(text, NULL, 16) : 0;
+	options->path = path && strcmp(path, "-") != 0 ? path : NULL;
 	options->recorded_ns = 0;
 	if (path && strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		options->recorded_ns =

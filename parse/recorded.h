@@ -8,7 +8,7 @@
 
 /* Fills the members of options that the recording decides, from the facts "host.name",
  * "arch", "kernel.release", "kernel.text" (hexadecimal) and "kernel.kcore_dir", and the
- * time of the file at path ("-" or NULL = not told). Strings are the source's. */
+ * place and time of the file at path ("-" or NULL = not told). Strings are the source's. */
 void dwell_recorded_options(const struct dwell_source *source, const char *path,
 			    struct dwell_symbols_options *options);
 

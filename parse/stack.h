@@ -14,7 +14,8 @@ enum dwell_file_kind {
 	DWELL_FILE_ELF = 0, /* a mapped file; offset = file offset of the instruction */
 	DWELL_FILE_KERNEL,  /* the kernel image; offset = address - address of _text (no KASLR) */
 	DWELL_FILE_MODULE,  /* a kernel module, BPF program or trampoline; offset in it */
-	DWELL_FILE_JIT,	    /* executable memory without a file, per process; offset = address */
+	DWELL_FILE_JIT,	    /* executable memory without a file, per process and, where it is used
+			     * again, per epoch; offset = address */
 	DWELL_FILE_VDSO,    /* [vdso]; offset in the image */
 	DWELL_FILE_UNKNOWN, /* no mapping at that address; offset = 0 (all such frames are one) */
 	DWELL_FILE_PSEUDO,  /* made by dwell; the path is the frame's whole name, offset = 0 */
@@ -39,7 +40,7 @@ struct dwell_file {
 	uint8_t build_id_bytes;		      /* 0 = not known */
 	uint8_t build_id[DWELL_BUILD_ID_MAX]; /* zero-padded */
 	uint32_t dev_major, dev_minor;
-	uint64_t inode, inode_generation;
+	uint64_t inode, inode_generation; /* generation of DWELL_FILE_JIT: the epoch, else 0 */
 	int32_t pid; /* DWELL_FILE_JIT: the process whose memory it is; else 0 */
 };
 

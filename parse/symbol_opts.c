@@ -4,7 +4,15 @@
 
 #include <errno.h>
 
-enum { OPT_SYMFS, OPT_KALLSYMS, OPT_BUILD_ID_DIR, OPT_NO_INLINE, OPT_SRCLINE, OPT_NO_DEMANGLE };
+enum {
+	OPT_SYMFS,
+	OPT_KALLSYMS,
+	OPT_BUILD_ID_DIR,
+	OPT_PERF_MAP_DIR,
+	OPT_NO_INLINE,
+	OPT_SRCLINE,
+	OPT_NO_DEMANGLE,
+};
 
 int symbol_opts_set(struct dwell_symbols_options *options, unsigned index, const char *value,
 		    struct dwell_err *err)
@@ -18,6 +26,9 @@ int symbol_opts_set(struct dwell_symbols_options *options, unsigned index, const
 		return dwell_opt_readable(value, err);
 	case OPT_BUILD_ID_DIR:
 		options->build_id_dir = value;
+		return dwell_opt_readable(value, err);
+	case OPT_PERF_MAP_DIR:
+		options->perf_map_dir = value;
 		return dwell_opt_readable(value, err);
 	case OPT_NO_INLINE:
 		options->no_inlines = true;

@@ -9,13 +9,14 @@
 #include "lib/opt.h"
 #include "parse/elf/symbols.h"
 
-enum { SYMBOL_OPTS = 6 };
+enum { SYMBOL_OPTS = 7 };
 
 /* In this order: symbol_opts.c numbers them. */
 #define DWELL_SYMBOL_OPTS                                                                    \
 	{ "symfs", 0, "DIR", "look for the recorded binaries below DIR" },                   \
 		{ "kallsyms", 0, "FILE", "names of kernel frames, as in /proc/kallsyms" },   \
 		{ "buildid-dir", 0, "DIR", "look in this build-id cache, not in ~/.debug" }, \
+		{ "perf-map-dir", 0, "DIR", "look for perf-PID.map files in DIR" },          \
 		{ "no-inline", 0, NULL, "show no functions that the compiler inlined" },     \
 		{ "srcline", 0, NULL, "put file and line behind the names of functions" },   \
 	{                                                                                    \

@@ -19,6 +19,7 @@ struct chains {
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct identify *identify;
+	struct dwell_addrspaces *spaces;
 	struct dwell_callchains *callchains;
 	struct dwell_unwinder *unwinder; /* NULL = no stacks are copied */
 	const char *kallsyms_path;
@@ -29,18 +30,67 @@ struct chains {
 	DWELL_ARRAY(uint64_t) starts; /* addresses of functions, 0 = no such */
 };
 
+/* The address space of what came and went in the kernel since the start. */
+enum { KERNEL_PID = -1 };
+
+int chains_kernel_code(struct chains *chains, uint64_t start, uint64_t bytes, const char *name)
+{
+	struct dwell_file file = { .kind = name ? DWELL_FILE_MODULE : DWELL_FILE_UNKNOWN };
+	struct dwell_mapping mapping = { .start = start, .end = start + bytes };
+	char path[96];
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "[%.90s]", name ? name : "");
+	if (name)
+		rc = dwell_strings_add(chains->strings, path, strlen(path), &file.path);
+	if (!rc)
+		rc = dwell_stacks_add_file(chains->stacks, &file, &mapping.file);
+	if (!rc)
+		rc = dwell_addrspaces_map_file(chains->spaces, KERNEL_PID, &mapping);
+	dwell_callchains_forget(chains->callchains);
+	return rc;
+}
+
+/* The frame of such code, named as the record that told of it: 1 when the address lies
+ * in none, 0 or -ENOMEM. */
+static int kernel_code_frame(struct chains *chains, uint64_t address, uint32_t *ret_frame)
+{
+	const struct dwell_mapping *map =
+		dwell_addrspaces_find(chains->spaces, KERNEL_PID, address);
+	uint32_t name;
+	const char *path;
+	int rc;
+
+	if (!map || dwell_stacks_file(chains->stacks, map->file)->kind != DWELL_FILE_MODULE)
+		return 1;
+	path = dwell_strings_get(chains->strings,
+				 dwell_stacks_file(chains->stacks, map->file)->path);
+	rc = dwell_stacks_add_frame(chains->stacks, map->file,
+				    address - map->start + map->file_offset, ret_frame);
+	if (rc || dwell_stacks_frame(chains->stacks, *ret_frame)->symbol)
+		return rc;
+	rc = dwell_strings_add(chains->strings, path + 1, strlen(path) - 2, &name);
+	if (!rc)
+		dwell_stacks_set_symbol(chains->stacks, *ret_frame, name);
+	return rc;
+}
+
 /* The frame of a kernel address: {kernel or module, offset}, named from kallsyms. */
 static int kernel_frame(void *user, uint64_t address, uint32_t *ret_frame)
 {
 	struct chains *chains = user;
 	struct dwell_kernel_symbol symbol = { .module = "" };
 	struct dwell_file file = { .kind = DWELL_FILE_KERNEL };
-	bool found = dwell_kallsyms_find(chains->kallsyms, address, &symbol);
-	uint64_t base = found ? symbol.base : dwell_kallsyms_text(chains->kallsyms);
 	uint32_t file_id, name = 0, frames = dwell_stacks_frame_count(chains->stacks);
+	uint64_t base;
 	char path[96];
-	int rc;
+	bool found;
+	int rc = kernel_code_frame(chains, address, ret_frame);
 
+	if (rc <= 0)
+		return rc;
+	found = dwell_kallsyms_find(chains->kallsyms, address, &symbol);
+	base = found ? symbol.base : dwell_kallsyms_text(chains->kallsyms);
 	if (symbol.module[0])
 		file.kind = DWELL_FILE_MODULE;
 	snprintf(path, sizeof(path), "[%s]", symbol.module[0] ? symbol.module : "kernel");
@@ -137,6 +187,7 @@ int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,
 	chains->strings = strings;
 	chains->stacks = stacks;
 	chains->identify = identify;
+	chains->spaces = spaces;
 	chains->kallsyms_path = kallsyms_path;
 	chains->callchains = dwell_callchains_new(strings, stacks, spaces, max_stack, &ops, chains);
 	if (chains->callchains)

@@ -37,6 +37,10 @@ int chains_stack(struct chains *chains, int32_t pid, const struct dwell_perf_sam
 int chains_proc_stack(struct chains *chains, const struct proc_stack_frame *frames, int count,
 		      uint32_t *ret_stack);
 
+/* Kernel code that is no function of the image or a module (a BPF program, a trampoline) stands at
+ * start from now on; name NULL: no more. 0 or -ENOMEM. */
+int chains_kernel_code(struct chains *chains, uint64_t start, uint64_t bytes, const char *name);
+
 /* Are kernel addresses hidden here (kptr_restrict)? */
 bool chains_kernel_hidden(const struct chains *chains);
 const struct dwell_callchain_stats *chains_stats(const struct chains *chains);

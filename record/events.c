@@ -32,6 +32,14 @@ int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* before Linux 6.0 */
 		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	}
+	if (fd < 0 && errno == EINVAL && attr->build_id) {
+		attr->build_id = 0; /* before Linux 5.12 */
+		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	if (fd < 0 && errno == EINVAL && attr->ksymbol) {
+		attr->ksymbol = 0; /* before Linux 5.1 */
+		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	}
 	return fd < 0 ? -errno : fd;
 }
 
@@ -114,6 +122,7 @@ void event_attr_fill(const struct events *events, enum record_event event,
 		break;
 	default: /* RECORD_SIDE */
 		attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
+		attr->build_id = attr->ksymbol = 1;
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
 		attr->wakeup_watermark = (uint32_t)(events->side_bytes / 4);
 		break;
@@ -390,6 +399,7 @@ static int task_event_add(struct events *events, int32_t tid, uint32_t cpu, enum
 	if (event == RECORD_CLOCK) { /* no ring of their own for these here */
 		attr.context_switch = 1;
 		attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+		attr.build_id = 1;
 	}
 	fd = event_open(&attr, tid, (int)cpu);
 	if (fd < 0)

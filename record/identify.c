@@ -1,51 +1,149 @@
 // SPDX-License-Identifier: MIT
-/* Files become build ids, run-time code becomes names, through the process that runs them: its own
- * view of the file tree is gone when it is. */
+/* Files become build ids, through the process that runs them: its own view of the file tree is gone
+ * when it is. */
 #include "record/identify.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/hash.h"
 #include "lib/io.h"
 #include "parse/elf/buildid.h"
-#include "parse/elf/perfmap.h"
 
-/* Anybody may write maps, as large as they like and as many: so much is read of all together. */
-#define MAP_BYTES_MAX (256ull << 20)
+void identify_init(struct identify *identify, struct dwell_strings *strings,
+		   struct dwell_stacks *stacks)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*identify = (struct identify){ .strings = strings, .stacks = stacks };
+	identify->jit = (struct jitcode){ .strings = strings,
+					  .stacks = stacks,
+					  .since_ns = (uint64_t)now.tv_sec * 1000000000u };
+}
 
 void identify_release(struct identify *identify)
 {
 	dwell_array_release(&identify->looked_at);
-	dwell_array_release(&identify->code);
+	dwell_array_release(&identify->known);
+	dwell_idmap_release(&identify->known_of);
+	jitcode_release(&identify->jit);
+}
+
+/* Opens what is mapped: by the mapping itself, which finds deleted and replaced files too, else by
+ * name in the process's own file tree if that is still the same file. -errno when neither can be.
+ */
+static int mapped_open(int32_t pid, uint64_t start, uint64_t end, const char *file_path,
+		       uint64_t inode)
+{
+	char path[64];
+	struct stat st;
+	int fd, root;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)start,
+		 (unsigned long long)end);
+	fd = dwell_io_open_regular(path, 0);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = dwell_io_open_below(root, file_path, 0);
+	close(root);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || (inode && st.st_ino != inode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
 }
 
 int identify_open(const struct identify *identify, int32_t pid, const struct dwell_mapping *map)
 {
 	const struct dwell_file *file = dwell_stacks_file(identify->stacks, map->file);
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)map->start, (unsigned long long)map->end);
-	fd = dwell_io_open_regular(path, 0);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", pid,
-		 dwell_strings_get(identify->strings, file->path));
-	fd = dwell_io_open_regular(path, 0);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) || (file->inode && st.st_ino != file->inode)) {
-		close(fd);
-		return -ENOENT;
+	return mapped_open(pid, map->start, map->end,
+			   dwell_strings_get(identify->strings, file->path), file->inode);
+}
+
+static struct identify_known known_of(const struct stat *st)
+{
+	return (struct identify_known){
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.changed_ns =
+			(uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec,
+	};
+}
+
+static uint64_t known_hash(const struct identify_known *known)
+{
+	return dwell_hash_words(
+		(const uint64_t[]){ known->device, known->inode, known->changed_ns }, 3, 0);
+}
+
+/* What is known of a file as it is now; NULL = nothing. */
+static const struct identify_known *known_find(const struct identify *identify,
+					       const struct identify_known *wanted)
+{
+	uint32_t index = dwell_idmap_find(&identify->known_of, known_hash(wanted));
+	const struct identify_known *known = index ? &identify->known.data[index - 1] : NULL;
+
+	return known && known->device == wanted->device && known->inode == wanted->inode &&
+			       known->changed_ns == wanted->changed_ns
+		       ? known
+		       : NULL;
+}
+
+/* Many processes map the same files: each is read once, as long as it is not touched. */
+static int file_build_id(struct identify *identify, int fd,
+			 uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
+{
+	const struct identify_known *known;
+	struct identify_known fresh;
+	struct stat st;
+	int bytes;
+
+	if (fstat(fd, &st))
+		return 0;
+	fresh = known_of(&st);
+	known = known_find(identify, &fresh);
+	if (!known) {
+		bytes = dwell_build_id_read(fd, fresh.build_id);
+		fresh.build_id_bytes = bytes > 0 ? (uint8_t)bytes : 0;
+		if (dwell_array_grow(&identify->known) ||
+		    dwell_idmap_set(&identify->known_of, known_hash(&fresh),
+				    identify->known.count + 1))
+			return -ENOMEM;
+		known = &identify->known.data[identify->known.count++];
+		identify->known.data[identify->known.count - 1] = fresh;
 	}
-	return fd;
+	memcpy(ret_build_id, known->build_id, DWELL_BUILD_ID_MAX);
+	return known->build_id_bytes;
+}
+
+int identify_mapped(void *user, const struct dwell_mmap *map,
+		    uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
+{
+	struct identify *identify = user;
+	int fd = mapped_open(map->pid, map->start, map->start + map->bytes, map->path, map->inode);
+	int bytes;
+
+	if (dwell_jitdump_named(map->path))
+		return jitcode_dump(&identify->jit, map->pid, fd);
+	if (fd < 0)
+		return 0; /* gone, or not ours to read: told by inode then */
+	bytes = file_build_id(identify, fd, ret_build_id);
+	close(fd);
+	return bytes;
 }
 
 static int identify_file(struct identify *identify, int32_t pid, const struct dwell_mapping *map)
@@ -69,10 +167,10 @@ static int identify_file(struct identify *identify, int32_t pid, const struct dw
 	fd = identify_open(identify, pid, map);
 	if (fd < 0)
 		return 0; /* gone, or not ours to read: told by inode then */
-	bytes = dwell_build_id_read(fd, build_id);
+	bytes = file_build_id(identify, fd, build_id);
 	close(fd);
 	if (bytes <= 0)
-		return 0;
+		return bytes;
 	dwell_stacks_set_build_id(identify->stacks, map->file, build_id, (uint8_t)bytes);
 	return trace_writer_build_id(identify->writer, map->file);
 }
@@ -84,98 +182,5 @@ int identify_frame(struct identify *identify, int32_t pid, const struct dwell_ma
 
 	if (file->kind != DWELL_FILE_JIT)
 		return identify_file(identify, pid, map);
-	if (dwell_array_grow(&identify->code))
-		return -ENOMEM;
-	identify->code.data[identify->code.count++] =
-		(struct identify_code){ frame, file->pid,
-					dwell_stacks_frame(identify->stacks, frame)->offset };
-	return 0;
-}
-
-/* One process's run-time code, by address. */
-struct naming {
-	struct identify *identify;
-	struct identify_code *code; /* gathered in the list, in order */
-	uint32_t count;
-};
-
-static int code_name(void *user, uint32_t index, const char *name)
-{
-	const struct naming *naming = user;
-	struct identify *identify = naming->identify;
-	struct identify_code *code = &naming->code[index];
-	uint32_t id;
-	int rc = dwell_strings_add(identify->strings, name, strlen(name), &id);
-
-	if (rc)
-		return rc;
-	dwell_stacks_set_symbol(identify->stacks, code->frame, id);
-	return trace_writer_symbol(identify->writer, code->frame);
-}
-
-static int code_compare(const void *a, const void *b)
-{
-	const struct identify_code *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-/* Moves the code of pid to `from` on in the list, in ascending order: how much it is. */
-static uint32_t code_gather(struct identify *identify, uint32_t from, int32_t pid)
-{
-	struct identify_code *code = identify->code.data + from;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < identify->code.count - from; i++) {
-		struct identify_code moved = code[i];
-
-		if (moved.pid != pid)
-			continue;
-		code[i] = code[count];
-		code[count++] = moved;
-	}
-	if (count)
-		qsort(code, count, sizeof(*code), code_compare);
-	return count;
-}
-
-/* Names one process's code, which is looked for from *from on, and takes it off the list, also what
- * has no name there. Without a map it stays, and *from moves behind it. */
-static int code_of(struct identify *identify, int32_t pid, uint32_t *from)
-{
-	struct naming naming = { identify, identify->code.data + *from,
-				 code_gather(identify, *from, pid) };
-	uint64_t *addresses, left;
-	int rc;
-
-	if (!naming.count)
-		return 0;
-	addresses = malloc(naming.count * sizeof(*addresses));
-	if (!addresses)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < naming.count; i++)
-		addresses[i] = naming.code[i].address;
-	left = MAP_BYTES_MAX - identify->map_bytes;
-	rc = dwell_perfmap_name(pid, addresses, naming.count, &left, code_name, &naming);
-	identify->map_bytes = MAP_BYTES_MAX - left;
-	free(addresses);
-	identify->maps_unread += rc == -EFBIG;
-	if (rc == -ENOENT || rc == -EPERM) {
-		*from += naming.count;
-		return 0;
-	}
-	identify->code.count -= naming.count;
-	memmove(naming.code, naming.code + naming.count,
-		(identify->code.count - *from) * sizeof(*identify->code.data));
-	return rc == -ENOMEM ? rc : 0;
-}
-
-int identify_code_of(struct identify *identify, int32_t pid)
-{
-	uint32_t from = 0;
-	int rc = pid < 0 ? 0 : code_of(identify, pid, &from);
-
-	while (!rc && pid < 0 && from < identify->code.count)
-		rc = code_of(identify, identify->code.data[from].pid, &from);
-	return rc;
+	return jitcode_frame(&identify->jit, file->pid, frame);
 }

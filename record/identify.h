@@ -9,26 +9,35 @@
 #include "lib/array.h"
 #include "parse/elf/addrspace.h"
 #include "parse/stack.h"
+#include "record/jitcode.h"
 #include "record/trace_writer.h"
 
-struct identify_code {
-	uint32_t frame;
-	int32_t pid;
-	uint64_t address;
+/* A file as it was when its build id was read. */
+struct identify_known {
+	uint64_t device, inode, changed_ns;
+	uint8_t build_id_bytes; /* 0 = it has none */
+	uint8_t build_id[DWELL_BUILD_ID_MAX];
 };
 
-/* Zero-initialised, with the borrowed members set, it is ready. */
 struct identify {
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct trace_writer *writer;
-	DWELL_ARRAY(uint8_t) looked_at;		/* by file id */
-	DWELL_ARRAY(struct identify_code) code; /* run-time code without a name yet */
-	uint64_t map_bytes;			/* read of perf-PID.map files */
-	uint64_t maps_unread;			/* files that were too large for what is left */
+	DWELL_ARRAY(uint8_t) looked_at;		  /* by file id */
+	DWELL_ARRAY(struct identify_known) known; /* build ids that were read */
+	struct dwell_idmap known_of;		  /* hash of device, inode, change -> index + 1 */
+	struct jitcode jit;
 };
 
+/* Tables are borrowed, and so are the writers to be set before the first event. */
+void identify_init(struct identify *identify, struct dwell_strings *strings,
+		   struct dwell_stacks *stacks);
 void identify_release(struct identify *identify);
+
+/* A mapping of process map->pid is new, or known anew (dwell_mapped_fn, user is the identify):
+ * finds its build id in the file that is mapped, and opens a jit-PID.dump. */
+int identify_mapped(void *user, const struct dwell_mmap *map,
+		    uint8_t ret_build_id[DWELL_BUILD_ID_MAX]);
 
 /* A frame in a mapping of pid was met for the first time. 0 or -ENOMEM. */
 int identify_frame(struct identify *identify, int32_t pid, const struct dwell_mapping *map,
@@ -38,9 +47,5 @@ int identify_frame(struct identify *identify, int32_t pid, const struct dwell_ma
  * too, else by name in the process's own file tree if that is still the same file. A descriptor, or
  * -errno when neither can be. */
 int identify_open(const struct identify *identify, int32_t pid, const struct dwell_mapping *map);
-
-/* Names the run-time code of pid from its perf-PID.map (pid -1 = of all processes): before the
- * process is gone, and at the end. 0 or -ENOMEM. */
-int identify_code_of(struct identify *identify, int32_t pid);
 
 #endif

@@ -82,6 +82,8 @@ static int sample_stack(struct recording *rec, const struct dwell_perf_sample *s
 	if (pid > 0 && !dwell_addrspaces_known(rec->spaces, pid) &&
 	    dwell_addrspaces_read_proc(rec->spaces, "/proc", pid, NULL))
 		dwell_addrspaces_exec(rec->spaces, pid); /* gone: known to have nothing */
+	if (pid > 0 && jitcode_until(&rec->identify.jit, rec->spaces, pid, sample->time_ns))
+		return -ENOMEM;
 	return chains_stack(rec->chains, pid, sample, part, ret_stack);
 }
 
@@ -537,6 +539,8 @@ int intake_pass(struct recording *rec)
 	const struct merge_head *head;
 	int rc = rings_note(rec);
 
+	if (!rc)
+		rc = jitcode_more(&rec->identify.jit);
 	for (uint32_t n = 1; !rc && (head = merge_peek(&rec->merge)); n++) {
 		rc = (head->side ? take_side : take_main)(rec, head->cpu, head->record,
 							  head->time_ns);

@@ -144,8 +144,8 @@ static int tables_open(struct session *s, struct dwell_err *err)
 	rec->cpus = calloc(rec->events.cpu_count, sizeof(*rec->cpus));
 	if (!rec->spaces || !rec->cpus)
 		return dwell_err_sys(err, -ENOMEM, "cannot start");
-	rec->identify.strings = rec->strings;
-	rec->identify.stacks = rec->stacks;
+	identify_init(&rec->identify, rec->strings, rec->stacks);
+	dwell_addrspaces_watch(rec->spaces, identify_mapped, &rec->identify);
 	return chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify, "/proc/kallsyms",
 			  rec->config->stack_bytes != 0, &rec->chains, err);
 }
@@ -468,7 +468,7 @@ static int session_finish(struct session *s, int failed)
 	if (!rc)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
 	if (!rc)
-		rc = identify_code_of(&rec->identify, -1);
+		rc = jitcode_name(&rec->identify.jit, -1);
 	/* The last block repeats only what is known last: everything else goes before it. */
 	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
 	if (!rc_finish)
@@ -548,7 +548,7 @@ static int session_open(struct session *s, struct dwell_err *err)
 		rc = trace_writer_new(rec->events.cpu_count, rec->strings, rec->stacks,
 				      &rec->writer, err);
 	if (!rc) {
-		rec->identify.writer = rec->writer;
+		rec->identify.writer = rec->identify.jit.writer = rec->writer;
 		rc = trace_facts_begin(rec);
 		if (rc)
 			dwell_err_sys(err, rc, "cannot write '%s'", rec->config->output);

@@ -16,10 +16,24 @@ enum { STOPPED_AFTER_EXEC_NS = 1000000 };
 struct mmap2_body {
 	uint32_t pid, tid;
 	uint64_t start, bytes, file_offset;
-	uint32_t dev_major, dev_minor;
-	uint64_t inode, inode_generation;
+	union {
+		struct {
+			uint32_t dev_major, dev_minor;
+			uint64_t inode, inode_generation;
+		} file;
+		struct {
+			uint8_t bytes, reserved[3], id[DWELL_BUILD_ID_MAX];
+		} build_id; /* where the kernel could read it: its page was in memory */
+	} u;
 	uint32_t prot, flags;
 	char path[];
+};
+
+struct ksymbol_body {
+	uint64_t start;
+	uint32_t bytes;
+	uint16_t type, flags;
+	char name[];
 };
 
 struct comm_body {
@@ -55,13 +69,30 @@ static int take_mmap2(struct recording *rec, const struct perf_event_header *rec
 		.start = body->start,
 		.bytes = body->bytes,
 		.file_offset = body->file_offset,
-		.dev_major = body->dev_major,
-		.dev_minor = body->dev_minor,
-		.inode = body->inode,
-		.inode_generation = body->inode_generation,
 		.path = body->path,
 	};
+	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		map.build_id = body->u.build_id.id;
+		map.build_id_bytes = body->u.build_id.bytes;
+	} else {
+		map.dev_major = body->u.file.dev_major;
+		map.dev_minor = body->u.file.dev_minor;
+		map.inode = body->u.file.inode;
+		map.inode_generation = body->u.file.inode_generation;
+	}
 	return dwell_addrspaces_map(rec->spaces, &map);
+}
+
+/* A BPF program, a trampoline or a page of probes came or went. */
+static int take_ksymbol(struct recording *rec, const struct perf_event_header *record)
+{
+	const struct ksymbol_body *body = (const void *)(record + 1);
+
+	if (record->size < sizeof(*record) + sizeof(*body) || !text_inside(record, body->name))
+		return -EBADMSG;
+	return chains_kernel_code(rec->chains, body->start, body->bytes,
+				  body->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? NULL
+										     : body->name);
 }
 
 static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_event_header *record,
@@ -75,7 +106,9 @@ static int take_comm(struct recording *rec, uint32_t cpu, const struct perf_even
 
 	if (record->size < sizeof(*record) + sizeof(*body) || !text_inside(record, body->comm))
 		return -EBADMSG;
-	if (exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
+	if (exec)
+		rc = jitcode_name(&rec->identify.jit, (int32_t)body->pid);
+	if (!rc && exec && dwell_addrspaces_known(rec->spaces, (int32_t)body->pid))
 		rc = dwell_addrspaces_exec(rec->spaces, (int32_t)body->pid);
 	if (!rc && exec)
 		rc = exec_comm(rec, cpu, body->pid, time_ns);
@@ -101,6 +134,8 @@ static int take_fork(struct recording *rec, const struct perf_event_header *reco
 
 	if (record->size < sizeof(*record) + sizeof(*body))
 		return -EBADMSG;
+	if (body->pid != body->parent_pid)
+		jitcode_born(&rec->identify.jit, (int32_t)body->pid);
 	if (body->pid != body->parent_pid)
 		rc = dwell_addrspaces_fork(rec->spaces, (int32_t)body->parent_pid,
 					   (int32_t)body->pid);
@@ -152,7 +187,7 @@ static int take_exit(struct recording *rec, const struct perf_event_header *reco
 	slot = tids_slot(&rec->tids, body->tid);
 	if (!slot->alive)
 		return 0;
-	if (body->tid == body->pid && identify_code_of(&rec->identify, (int32_t)body->pid))
+	if (body->tid == body->pid && jitcode_name(&rec->identify.jit, (int32_t)body->pid))
 		return -ENOMEM;
 	slot->exiting = true;
 	if (slot->declared && !rec->facts.tracepoints && slot->exec_ns &&
@@ -180,6 +215,8 @@ int side_record(struct recording *rec, uint32_t cpu, const struct perf_event_hea
 		return take_fork(rec, record, time_ns);
 	case PERF_RECORD_EXIT:
 		return take_exit(rec, record, time_ns);
+	case PERF_RECORD_KSYMBOL:
+		return take_ksymbol(rec, record);
 	default:
 		return 0;
 	}

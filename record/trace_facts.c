@@ -242,7 +242,9 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 		{ "chains.junk_cut", chains->junk_cut, false },
 		{ "mappings.left_out", dwell_addrspaces_left_out(rec->spaces), true },
 		{ "threads.foreign", rec->foreign, true },
-		{ "maps.unread", rec->identify.maps_unread, true },
+		{ "maps.unread", rec->identify.jit.maps_unread, true },
+		{ "dumps.unread", rec->identify.jit.dumps_unread, true },
+		{ "dumps.late", rec->identify.jit.late, true },
 	};
 	int rc = facts_clock(rec->writer, rec, "clock.end");
 

@@ -35,9 +35,9 @@ static const struct {
 	  "at run time may have no name" },
 	{ "dumps.late",
 	  "%s piece of code came in the place of another before its dump told of it: frames in it may "
-	  "have the later name",
+	  "have the earlier name",
 	  "%s pieces of code came in the place of others before their dump told of it: frames in them "
-	  "may have the later name" },
+	  "may have the earlier name" },
 	{ "threads.foreign",
 	  "%s thread of another pid namespace ran or was woken: its times are not told",
 	  "%s threads of other pid namespaces ran or were woken: their times are not told" },

@@ -40,6 +40,8 @@ struct dwell_addrspaces {
 	uint64_t mappings, mappings_max; /* of all spaces */
 	uint64_t left_out;
 	uint64_t path_bytes; /* of all paths that were added */
+	dwell_mapped_fn mapped;
+	void *user;
 };
 
 struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
@@ -58,6 +60,12 @@ struct dwell_addrspaces *dwell_addrspaces_new(struct dwell_strings *strings,
 void dwell_addrspaces_limit(struct dwell_addrspaces *spaces, uint64_t mappings_max)
 {
 	spaces->mappings_max = mappings_max;
+}
+
+void dwell_addrspaces_watch(struct dwell_addrspaces *spaces, dwell_mapped_fn mapped, void *user)
+{
+	spaces->mapped = mapped;
+	spaces->user = user;
 }
 
 uint64_t dwell_addrspaces_left_out(const struct dwell_addrspaces *spaces)
@@ -168,6 +176,19 @@ static int path_add(struct dwell_addrspaces *spaces, const char *path, uint32_t 
 	return dwell_strings_add(spaces->strings, path, bytes, ret_id);
 }
 
+/* The build id of what is mapped, as it is told or found out: its bytes, 0 for none, or -ENOMEM. */
+static int mapping_build_id(struct dwell_addrspaces *spaces, const struct dwell_mmap *map,
+			    uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
+{
+	if (map->build_id && map->build_id_bytes <= DWELL_BUILD_ID_MAX) {
+		memcpy(ret_build_id, map->build_id, map->build_id_bytes);
+		return map->build_id_bytes;
+	}
+	if (!spaces->mapped || map->path[0] != '/' || map->path[1] == '/')
+		return 0;
+	return spaces->mapped(spaces->user, map, ret_build_id);
+}
+
 /* The file of a mapping. *ret_offset is the offset its start has in frames. */
 static int mapping_file(struct dwell_addrspaces *spaces, const struct dwell_mmap *map,
 			uint32_t *ret_file, uint64_t *ret_offset)
@@ -176,26 +197,25 @@ static int mapping_file(struct dwell_addrspaces *spaces, const struct dwell_mmap
 	const char *path = *map->path ? map->path : "//anon";
 	struct dwell_file file = { .kind = DWELL_FILE_ELF };
 	uint64_t offset = map->file_offset;
-	int rc;
+	int rc = mapping_build_id(spaces, map, file.build_id);
 
-	if (path_is_jit(path)) {
+	if (rc < 0)
+		return rc;
+	file.build_id_bytes = (uint8_t)rc;
+	if (!file.build_id_bytes && path_is_jit(path)) {
 		file.kind = DWELL_FILE_JIT;
 		file.pid = map->pid;
 		offset = map->start;
-	} else {
-		/* "[vsyscall]", "[uprobes]" and the like: files of that name, which nobody finds.
-		 */
-		if (strcmp(path, "[vdso]") == 0)
-			file.kind = DWELL_FILE_VDSO;
-		/* The generation is left out: records have it, /proc/PID/maps has not, and one file
-		 * must not become two. */
+	} else if (strcmp(path, "[vdso]") == 0) {
+		file.kind = DWELL_FILE_VDSO;
+	}
+	/* "[vsyscall]", "[uprobes]" and the like: files of that name, which nobody finds. The
+	 * generation is left out: records have it, /proc/PID/maps has not; and records tell either
+	 * the build id or the inode. One file must not become two. */
+	if (file.kind != DWELL_FILE_JIT && !file.build_id_bytes) {
 		file.dev_major = map->dev_major;
 		file.dev_minor = map->dev_minor;
 		file.inode = map->inode;
-		if (map->build_id && map->build_id_bytes <= DWELL_BUILD_ID_MAX) {
-			memcpy(file.build_id, map->build_id, map->build_id_bytes);
-			file.build_id_bytes = map->build_id_bytes;
-		}
 	}
 	rc = path_add(spaces, path, &file.path);
 	if (!rc)
@@ -219,6 +239,27 @@ static uint32_t maps_below(const struct dwell_mapping *maps, uint32_t count, uin
 			count = mid;
 	}
 	return low;
+}
+
+/* Some programs copy the middle of their code into huge pages, which leaves anonymous memory of
+ * whole ones (2 MiB) between two parts of a file that fit to each other: it is that file's code
+ * still. */
+static void text_restore(const struct dwell_addrspaces *spaces, struct space *space,
+			 uint32_t middle)
+{
+	enum { HUGE_PAGE_BYTES = 2 << 20 };
+	struct dwell_mapping *map = &space->maps.data[middle];
+	const struct dwell_mapping *before = map - 1, *after = map + 1;
+
+	if (!middle || middle + 1 >= space->maps.count || before->file != after->file ||
+	    before->file == map->file || before->end != map->start || map->end != after->start ||
+	    map->start % HUGE_PAGE_BYTES || map->end % HUGE_PAGE_BYTES ||
+	    after->file_offset - before->file_offset != after->start - before->start ||
+	    dwell_stacks_file(spaces->stacks, map->file)->kind != DWELL_FILE_JIT ||
+	    dwell_stacks_file(spaces->stacks, before->file)->kind != DWELL_FILE_ELF)
+		return;
+	map->file = before->file;
+	map->file_offset = before->file_offset + (map->start - before->start);
 }
 
 /* Puts map in, over whatever it overlaps: that is cut at the front, at the back, or in two. */
@@ -255,6 +296,10 @@ static int space_insert(struct dwell_addrspaces *spaces, struct space *space,
 	memmove(&maps[first + pieces], &maps[last], kept * sizeof(*maps));
 	memcpy(&maps[first], piece, pieces * sizeof(*maps));
 	space->maps.count = first + pieces + kept;
+	/* Which of the three comes last depends on who tells. */
+	for (uint32_t i = first ? first - 1 : 0; i < first + pieces + 1 && i < space->maps.count;
+	     i++)
+		text_restore(spaces, space, i);
 	return 0;
 }
 

@@ -43,13 +43,23 @@ struct dwell_mmap {
 	const char *path; /* as the kernel writes it: "//anon", "[vdso]", "/usr/lib/..." */
 };
 
+/* From now on each mapping is shown to `mapped`, before it gets its file, if there may be a file
+ * behind it and its build id is not told. It returns how many bytes of build id it put there, 0
+ * when it knows none, or -ENOMEM. */
+typedef int (*dwell_mapped_fn)(void *user, const struct dwell_mmap *map,
+			       uint8_t ret_build_id[DWELL_BUILD_ID_MAX]);
+void dwell_addrspaces_watch(struct dwell_addrspaces *spaces, dwell_mapped_fn mapped, void *user);
+
 /* Adds an executable mapping and makes its process known. What memory it is decides the kind of its
  * file: anonymous memory in all its names ("", "//anon", "[heap]", "[stack]", "[anon:...]",
  * "/anon_hugepage", "/dev/zero", "/memfd:...", "/SYSV...") is DWELL_FILE_JIT of this pid with
- * offset = address (a forked child keeps its parent's); "[vdso]" is DWELL_FILE_VDSO; everything
- * else DWELL_FILE_ELF, also "[vsyscall]", which no file stands behind. Files get no inode
- * generation, since /proc/PID/maps does not tell it. A process has at most 65,530 mappings (the
- * kernel's default limit): further ones are left out. 0 or -ENOMEM. */
+ * offset = address (a forked child keeps its parent's), unless it has a build id, as a program in a
+ * memfd; "[vdso]" is DWELL_FILE_VDSO; everything else DWELL_FILE_ELF, also "[vsyscall]", which no
+ * file stands behind. Anonymous memory of whole 2 MiB pages between two parts of one file that fit
+ * to each other is that file (code copied into huge pages). A file is known by path and build id,
+ * without one by path, device and inode, but for the generation, since /proc/PID/maps does not tell
+ * it. A process has at most 65,530 mappings (the kernel's default limit): further ones are left
+ * out. 0 or -ENOMEM. */
 int dwell_addrspaces_map(struct dwell_addrspaces *spaces, const struct dwell_mmap *map);
 /* The same for memory of which the caller knows what it is: file_offset and file are those of the
  * mapping. 0 or -ENOMEM. */

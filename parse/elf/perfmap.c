@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/array.h"
@@ -243,39 +244,51 @@ struct text {
 	size_t count;
 };
 
-/* Reads an open map file that belongs to root, the caller, or user. */
-static int file_read(int fd, uid_t user, uint64_t bytes_max, struct text *ret_text)
+/* Whose file is believed, and of when. */
+struct believed {
+	uid_t user;
+	uint64_t since_ns;
+	uint64_t bytes_max;
+};
+
+/* Reads an open map file that belongs to root, the caller, or the user. */
+static int file_read(int fd, const struct believed *believed, struct text *ret_text)
 {
 	struct stat st;
-	int64_t bytes;
+	ssize_t bytes;
 	char *text;
 
 	if (fstat(fd, &st))
 		return -ENOENT;
-	if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != user)
+	if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != believed->user)
 		return -EPERM;
-	if (st.st_size > TEXT_BYTES_MAX || (uint64_t)st.st_size > bytes_max)
+	if ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec <
+	    believed->since_ns)
+		return -ESTALE;
+	if (st.st_size > TEXT_BYTES_MAX || (uint64_t)st.st_size > believed->bytes_max)
 		return -EFBIG;
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return -ENOMEM;
-	bytes = dwell_io_read(fd, text, (size_t)st.st_size);
+	bytes = pread(fd, text, (size_t)st.st_size, 0);
 	if (bytes < 0) {
 		free(text);
-		return (int)bytes;
+		return -errno;
 	}
 	text[bytes] = '\0';
 	*ret_text = (struct text){ text, (size_t)bytes };
 	return 0;
 }
 
-static int path_read(const char *path, uid_t user, uint64_t bytes_max, struct text *ret_text)
+/* The same of a descriptor that is taken over, or of an errno: whatever is no such file is not
+ * there. */
+static int opened_read(int fd, const struct believed *believed, struct text *ret_text)
 {
-	int fd = dwell_io_open_regular(path, O_NOFOLLOW), rc;
+	int rc;
 
 	if (fd < 0)
 		return fd == -ENOMEM ? -ENOMEM : -ENOENT;
-	rc = file_read(fd, user, bytes_max, ret_text);
+	rc = file_read(fd, believed, ret_text);
 	close(fd);
 	return rc;
 }
@@ -300,34 +313,119 @@ static int32_t process_ns_pid(int32_t pid)
 	return ns_pid;
 }
 
-/* The text of a process's file, wherever that is. */
-static int map_read(int32_t pid, const char *symfs, uint64_t bytes_max, struct text *ret_text)
+/* When a living process started, on CLOCK_REALTIME and rounded down; 0 if not told. */
+static uint64_t process_start_ns(int32_t pid)
 {
-	char path[4096];
+	const uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long ticks;
+	struct timespec now, up;
+	char path[64], text[4096], *at;
+	int64_t boot_ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (dwell_io_read_small(path, text, sizeof(text)) <= 0 || !(at = strrchr(text, ')')))
+		return 0;
+	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime
+	 * cstime priority nice threads itrealvalue starttime */
+	if (sscanf(at + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%llu",
+		   &ticks) != 1)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	boot_ns = (int64_t)(now.tv_sec - up.tv_sec) * 1000000000 + (now.tv_nsec - up.tv_nsec);
+	/* Files are stamped by the tick; a time namespace may shift the boot. */
+	boot_ns += (int64_t)(ticks * tick_ns) - 1000000000;
+	return boot_ns > 0 ? (uint64_t)boot_ns : 0;
+}
+
+static void place_path(const struct dwell_perfmap_place *place, char path[64])
+{
+	snprintf(path, 64, "/tmp/perf-%d.map", place->ns_pid);
+}
+
+void dwell_perfmap_place_find(int32_t pid, uint64_t since_ns, struct dwell_perfmap_place *ret_place)
+{
+	struct dwell_perfmap_place place = { .pid = pid,
+					     .ns_pid = pid,
+					     .root = -1,
+					     .file = -1,
+					     .user = geteuid(),
+					     .since_ns = since_ns };
 	struct stat process;
-	uid_t user = geteuid();
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	place.root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (place.root >= 0 && !stat(path, &process)) {
+		place.alive = true;
+		place.user = process.st_uid;
+		place.ns_pid = process_ns_pid(pid);
+		place.since_ns = process_start_ns(pid);
+		place_path(&place, path);
+		place.file = dwell_io_open_below(place.root, path, O_NOFOLLOW);
+	}
+	*ret_place = place;
+}
+
+void dwell_perfmap_place_release(struct dwell_perfmap_place *place)
+{
+	if (place->root >= 0)
+		close(place->root);
+	if (place->file >= 0)
+		close(place->file);
+	place->root = place->file = -1;
+}
+
+/* The text of a process's file: the one that stands there now, else the one that did. */
+static int place_read(const struct dwell_perfmap_place *place, uint64_t bytes_max,
+		      struct text *ret_text)
+{
+	const struct believed believed = { place->user, place->since_ns, bytes_max };
+	char path[64];
+	int rc = -ENOENT;
+
+	place_path(place, path);
+	if (place->alive)
+		rc = opened_read(dwell_io_open_below(place->root, path, O_NOFOLLOW), &believed,
+				 ret_text);
+	if (rc == -ENOENT && place->file >= 0)
+		rc = file_read(place->file, &believed, ret_text);
+	if (rc != -ENOENT)
+		return rc;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", place->pid);
+	return opened_read(dwell_io_open_regular(path, O_NOFOLLOW), &believed, ret_text);
+}
+
+int dwell_perfmap_read_in(const char *directory, int32_t pid, struct dwell_perfmap **ret_map)
+{
+	const struct believed believed = { geteuid(), 0, UINT64_MAX };
+	struct text text;
+	char path[4096];
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (!symfs && stat(path, &process) == 0) {
-		user = process.st_uid;
-		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", pid,
-			 process_ns_pid(pid));
-		rc = path_read(path, user, bytes_max, ret_text);
-		if (rc != -ENOENT)
-			return rc;
-	}
-	if (snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", symfs ? symfs : "", pid) >=
-	    (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/perf-%d.map", directory, pid) >= (int)sizeof(path))
 		return -ENOENT;
-	return path_read(path, user, bytes_max, ret_text);
+	rc = opened_read(dwell_io_open_regular(path, O_NOFOLLOW), &believed, &text);
+	return rc ? rc : text_parse(text.bytes, text.count, ret_map);
 }
 
 int dwell_perfmap_read(int32_t pid, const char *symfs, struct dwell_perfmap **ret_map)
 {
+	struct dwell_perfmap_place place;
 	struct text text;
-	int rc = map_read(pid, symfs, UINT64_MAX, &text);
+	char path[4096];
+	int rc;
 
+	if (symfs)
+		return snprintf(path, sizeof(path), "%s/tmp", symfs) >= (int)sizeof(path)
+			       ? -ENOENT
+			       : dwell_perfmap_read_in(path, pid, ret_map);
+	dwell_perfmap_place_find(pid, 0, &place);
+	rc = place_read(&place, UINT64_MAX, &text);
+	dwell_perfmap_place_release(&place);
 	return rc ? rc : text_parse(text.bytes, text.count, ret_map);
 }
 
@@ -398,12 +496,12 @@ int dwell_perfmap_name_text(char *text, size_t bytes, const uint64_t *addresses,
 	return rc;
 }
 
-int dwell_perfmap_name(int32_t pid, const uint64_t *addresses, uint32_t count,
-		       uint64_t *budget_bytes,
+int dwell_perfmap_name(const struct dwell_perfmap_place *place, const uint64_t *addresses,
+		       uint32_t count, uint64_t *budget_bytes,
 		       int (*named)(void *user, uint32_t index, const char *name), void *user)
 {
 	struct text text;
-	int rc = map_read(pid, NULL, *budget_bytes, &text);
+	int rc = place_read(place, *budget_bytes, &text);
 
 	if (rc)
 		return rc;

@@ -36,6 +36,25 @@ static char *build_id_dir(const struct dwell_symbols_options *options)
 	return asprintf(&path, "%s/.debug", home) < 0 ? NULL : path;
 }
 
+/* As given, else where the recording is: who keeps its maps has put them beside it. Not so in /tmp,
+ * where maps are those of this machine. */
+static char *perf_map_dir(const struct dwell_symbols_options *options)
+{
+	const char *slash = options->path ? strrchr(options->path, '/') : NULL;
+	char *beside, *real;
+	bool shared;
+
+	if (options->perf_map_dir || !options->path)
+		return copy(options->perf_map_dir);
+	beside = slash ? strndup(options->path, (size_t)(slash - options->path) + 1) : copy(".");
+	real = beside ? realpath(beside, NULL) : NULL;
+	shared = !real || strcmp(real, "/tmp") == 0;
+	free(real);
+	if (shared && beside)
+		*beside = '\0';
+	return beside;
+}
+
 int places_init(struct places *places, const struct dwell_symbols_options *options)
 {
 	struct utsname uts;
@@ -43,6 +62,7 @@ int places_init(struct places *places, const struct dwell_symbols_options *optio
 	*places = (struct places){
 		.symfs = copy(options->symfs),
 		.build_id_dir = build_id_dir(options),
+		.perf_map_dir = perf_map_dir(options),
 		.kallsyms = copy(options->kallsyms),
 		.kcore_dir = copy(options->kcore_dir),
 		.release = copy(options->kernel_release),
@@ -53,8 +73,8 @@ int places_init(struct places *places, const struct dwell_symbols_options *optio
 		.inlines = !options->no_inlines || options->lines,
 		.lines = options->lines,
 	};
-	if (!places->symfs || !places->build_id_dir || !places->kallsyms || !places->kcore_dir ||
-	    !places->release || !places->machine) {
+	if (!places->symfs || !places->build_id_dir || !places->perf_map_dir || !places->kallsyms ||
+	    !places->kcore_dir || !places->release || !places->machine) {
 		places_release(places);
 		return -ENOMEM;
 	}
@@ -69,6 +89,7 @@ void places_release(struct places *places)
 {
 	free(places->symfs);
 	free(places->build_id_dir);
+	free(places->perf_map_dir);
 	free(places->kallsyms);
 	free(places->kcore_dir);
 	free(places->release);

@@ -13,6 +13,7 @@
 struct places {
 	char *symfs;	    /* "" = none */
 	char *build_id_dir; /* "" = none */
+	char *perf_map_dir; /* "" = none */
 	char *kallsyms;	    /* "" = none, as the following three */
 	char *kcore_dir, *release, *machine;
 	const char *system;  /* goes before /proc and /sys; "" but in tests */

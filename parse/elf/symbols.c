@@ -125,14 +125,18 @@ static const struct dwell_perfmap *perfmap_of(struct dwell_symbols *symbols, int
 	uint32_t index = dwell_idmap_find(&symbols->perfmap_of, (uint32_t)pid);
 	const char *symfs = symbols->places.symfs;
 	struct dwell_perfmap *map = NULL;
+	int rc = -ENOENT;
 
 	if (index)
 		return symbols->perfmaps.data[index - 1];
 	if (dwell_array_grow(&symbols->perfmaps) ||
 	    dwell_idmap_set(&symbols->perfmap_of, (uint32_t)pid, symbols->perfmaps.count + 1))
 		return NULL;
-	if ((symbols->places.other_host && !*symfs) ||
-	    dwell_perfmap_read(pid, *symfs ? symfs : NULL, &map))
+	if (*symbols->places.perf_map_dir)
+		rc = dwell_perfmap_read_in(symbols->places.perf_map_dir, pid, &map);
+	if (rc == -ENOENT && (*symfs || !symbols->places.other_host))
+		rc = dwell_perfmap_read(pid, *symfs ? symfs : NULL, &map);
+	if (rc)
 		map = NULL;
 	symbols->perfmaps.data[symbols->perfmaps.count++] = map;
 	return map;

@@ -39,8 +39,9 @@ enum dwell_symbol_status {
  * - PLT stubs are "name@plt". Symbol versions ("@@GLIBC_2.14") are cut off.
  * - C++ and Rust names are demangled without parameter lists ("ns::function<int>"), the form that
  *   folded stacks are read in; kernel names are shown as they are. Names are cut at 4,096 bytes.
- * - Code made at run time is looked up in perf-PID.map (perfmap.h), unless the recording is of
- *   another host and there is no symfs.
+ * - Code made at run time is looked up in perf-PID.map (perfmap.h): in the directory given, else in
+ *   that of the recording's file; then in /tmp below the symfs, or without one in the process's and
+ *   this machine's /tmp, unless the recording is of another host.
  *
  * Functions inlined at a frame come from DWARF debug information, of the file or else of its debug
  * file, also where that shares parts with others (dwz, found by build id) or has the rest in .dwo
@@ -83,9 +84,11 @@ struct dwell_symbols_options {
 	const char *symfs;	  /* prefix for file paths; NULL = none */
 	const char *kallsyms;	  /* symbols of the recorded kernel; NULL = none */
 	const char *build_id_dir; /* perf's build-id cache; NULL = $HOME/.debug, without symfs */
+	const char *perf_map_dir; /* of perf-PID.map files; NULL = that of the recording's file */
 
 	/* What the recording tells of itself; NULL or 0 = not told. */
 	const char *kcore_dir;	    /* holds kallsyms and modules of the recorded kernel */
+	const char *path;	    /* of its file */
 	const char *kernel_release; /* as `uname -r` */
 	const char *machine;	    /* as `uname -m` */
 	const char *host_name;	    /* as `uname -n` */

@@ -136,9 +136,9 @@ static inline struct rings *rings_new(bool tracepoints)
 	rec->spaces = dwell_addrspaces_new(rec->strings, rec->stacks);
 	assert_non_null(rec->spaces);
 	assert_int_equal(tids_init(&rec->tids), 0);
-	rec->identify = (struct identify){ .strings = rec->strings,
-					   .stacks = rec->stacks,
-					   .writer = rec->writer };
+	identify_init(&rec->identify, rec->strings, rec->stacks);
+	rec->identify.writer = rec->identify.jit.writer = rec->writer;
+	dwell_addrspaces_watch(rec->spaces, identify_mapped, &rec->identify);
 	rings_kallsyms(r);
 	assert_int_equal(chains_new(rec->strings, rec->stacks, rec->spaces, &rec->identify,
 				    r->symbols, false, &rec->chains, NULL),
@@ -444,6 +444,48 @@ static inline void maps(struct rings *r, uint32_t cpu, uint64_t time_ns, int32_t
 	snprintf(body.path, sizeof(body.path), "%s", path);
 	trailed(ring_side(r, cpu), PERF_RECORD_MMAP2, 0, &body,
 		(size_t)(body.path - (char *)&body) + strlen(path) + 1, tid, time_ns);
+}
+
+/* The same of a file of which the kernel tells the build id: 20 bytes of that value. */
+static inline void maps_identified(struct rings *r, uint32_t cpu, uint64_t time_ns, int32_t tid,
+				   uint64_t start, const char *path, uint8_t build_id)
+{
+	struct {
+		int32_t pid, tid;
+		uint64_t start, bytes, file_offset;
+		uint8_t build_id_bytes, reserved[3], build_id[20];
+		uint32_t prot, flags;
+		char path[64];
+	} body = { .pid = process_of(tid),
+		   .tid = tid,
+		   .start = start,
+		   .bytes = 0x1000,
+		   .build_id_bytes = sizeof(body.build_id),
+		   .prot = PROT_READ | PROT_EXEC };
+
+	memset(body.build_id, build_id, sizeof(body.build_id));
+	snprintf(body.path, sizeof(body.path), "%s", path);
+	trailed(ring_side(r, cpu), PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, &body,
+		(size_t)(body.path - (char *)&body) + strlen(path) + 1, tid, time_ns);
+}
+
+/* Kernel code of 0x100 bytes comes or goes. */
+static inline void kernel_code(struct rings *r, uint32_t cpu, uint64_t time_ns, uint64_t start,
+			       bool goes, const char *name)
+{
+	struct {
+		uint64_t start;
+		uint32_t bytes;
+		uint16_t type, flags;
+		char name[64];
+	} body = { .start = start,
+		   .bytes = 0x100,
+		   .type = PERF_RECORD_KSYMBOL_TYPE_BPF,
+		   .flags = goes ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0 };
+
+	snprintf(body.name, sizeof(body.name), "%s", name);
+	trailed(ring_side(r, cpu), PERF_RECORD_KSYMBOL, 0, &body,
+		(size_t)(body.name - (char *)&body) + strlen(name) + 1, 0, time_ns);
 }
 
 /* --- what the recorder makes of it */

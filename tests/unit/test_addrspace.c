@@ -103,6 +103,71 @@ static void newer_mappings_cut_older_ones(void **state)
 	assert_at(f, 1, 0xffff, "/d", 0xffff);
 }
 
+/* Whole huge pages between two parts of one file are its code; what does not fit is not. */
+static void code_copied_into_huge_pages(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1ff000, 0x900000, 0x1000, "/a");
+	map(f, 1, 0x200000, 0x600000, 0, "//anon");
+	assert_at(f, 1, 0x200000, "/a", 0x2000);
+	assert_at(f, 1, 0x5fffff, "/a", 0x401fff);
+	assert_at(f, 1, 0x600000, "/a", 0x402000);
+	map(f, 1, 0x600000, 0x601000, 0, "//anon"); /* no huge page */
+	assert_at(f, 1, 0x600000, "//anon", 0x600000);
+	/* As /proc/PID/maps tells it, one after the other. */
+	map(f, 2, 0x1ff000, 0x200000, 0x1000, "/a");
+	map(f, 2, 0x200000, 0x400000, 0, "/anon_hugepage (deleted)");
+	assert_int_equal(file_at(f, 2, 0x200000)->kind, DWELL_FILE_JIT);
+	map(f, 2, 0x400000, 0x401000, 0x202000, "/a");
+	assert_at(f, 2, 0x200010, "/a", 0x2010);
+	/* Parts of two files, parts that do not fit to each other, a part alone. */
+	map(f, 3, 0x1ff000, 0x200000, 0x1000, "/a");
+	map(f, 3, 0x200000, 0x400000, 0, "//anon");
+	map(f, 3, 0x400000, 0x600000, 0x202000, "/b");
+	map(f, 3, 0x600000, 0x800000, 0, "//anon");
+	map(f, 3, 0x800000, 0xa00000, 0x202000, "/b");
+	map(f, 3, 0xa00000, 0xc00000, 0, "//anon");
+	assert_at(f, 3, 0x200000, "//anon", 0x200000);
+	assert_at(f, 3, 0x600000, "//anon", 0x600000);
+	assert_at(f, 3, 0xa00000, "//anon", 0xa00000);
+}
+
+static int build_id_of(void *user, const struct dwell_mmap *m,
+		       uint8_t ret_build_id[DWELL_BUILD_ID_MAX])
+{
+	uint32_t *asked = user;
+
+	++*asked;
+	if (strstr(m->path, "nothing"))
+		return 0;
+	memset(ret_build_id, 0x33, DWELL_BUILD_ID_MAX);
+	return DWELL_BUILD_ID_MAX;
+}
+
+/* With a build id the inode does not count, and a memfd is a program. */
+static void build_ids_that_are_found_out(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t asked = 0;
+
+	dwell_addrspaces_watch(f->spaces, build_id_of, &asked);
+	map(f, 1, 0x1000, 0x2000, 0, "/a");
+	map(f, 1, 0x2000, 0x3000, 0, "/memfd:program (deleted)");
+	map(f, 1, 0x3000, 0x4000, 0, "/memfd:nothing (deleted)");
+	map(f, 1, 0x4000, 0x5000, 0, "/nothing");
+	assert_int_equal(asked, 4);
+	map(f, 1, 0x5000, 0x6000, 0, "//anon");
+	map(f, 1, 0x6000, 0x7000, 0, "[heap]");
+	assert_int_equal(asked, 4);
+	assert_int_equal(file_at(f, 1, 0x1000)->build_id_bytes, DWELL_BUILD_ID_MAX);
+	assert_int_equal(file_at(f, 1, 0x1000)->inode, 0);
+	assert_int_equal(file_at(f, 1, 0x2000)->kind, DWELL_FILE_ELF);
+	assert_int_equal(file_at(f, 1, 0x3000)->kind, DWELL_FILE_JIT);
+	assert_int_equal(file_at(f, 1, 0x4000)->build_id_bytes, 0);
+	assert_int_equal(file_at(f, 1, 0x4000)->inode, 5);
+}
+
 static void impossible_mappings_change_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -402,6 +467,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(paths_are_bounded),
 		TEST(newer_mappings_cut_older_ones),
+		TEST(code_copied_into_huge_pages),
+		TEST(build_ids_that_are_found_out),
 		TEST(impossible_mappings_change_nothing),
 		TEST(agrees_with_a_model),
 		TEST(fork_exec_exit),

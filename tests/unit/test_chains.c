@@ -57,6 +57,7 @@ static int setup(void **state)
 		return -1;
 	f->identify.strings = f->strings;
 	f->identify.stacks = f->stacks;
+	f->identify.jit = (struct jitcode){ .strings = f->strings, .stacks = f->stacks };
 	if (chains_new(f->strings, f->stacks, f->spaces, &f->identify, "/proc/kallsyms", false,
 		       &f->chains, &err))
 		return -1;

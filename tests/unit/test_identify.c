@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 
 #include "parse/elf/buildid.h"
 #include "tests/synth/rings.h"
+#include "tests/unit/jitmake.h"
 
 static int32_t own_tid(void)
 {
@@ -125,24 +127,31 @@ static void perf_map_write(char path[64], const char *text)
 	fclose(file);
 }
 
-static const char *symbol_at(struct rings *r, uint64_t address)
+/* The name of the frame at an address, where memory is used again of that epoch. */
+static const char *symbol_of(struct rings *r, uint64_t address, uint64_t epoch)
 {
 	const struct dwell_stacks *stacks = dwell_source_stacks(r->reading.source);
 
 	for (uint32_t i = 0; i < dwell_stacks_frame_count(stacks); i++) {
 		const struct dwell_frame *frame = dwell_stacks_frame(stacks, i);
 
-		if (frame->offset == address)
+		if (frame->offset == address &&
+		    dwell_stacks_file(stacks, frame->file)->inode_generation == epoch)
 			return dwell_strings_get(dwell_source_strings(r->reading.source),
 						 frame->symbol);
 	}
 	return NULL;
 }
 
+static const char *symbol_at(struct rings *r, uint64_t address)
+{
+	return symbol_of(r, address, 0);
+}
+
 static void code_made_at_run_time_gets_its_names(void **state)
 {
 	struct rings *r = *state;
-	struct identify *identify = &r->rec.identify;
+	struct jitcode *jit = &r->rec.identify.jit;
 	char path[64];
 
 	target(r, getpid());
@@ -156,18 +165,15 @@ static void code_made_at_run_time_gets_its_names(void **state)
 	CHAIN(r, USER, 0x20100);
 	clock_sample(r, 0, 1100, A);
 	pass(r);
-	assert_int_equal(identify->code.count, 4);
+	assert_int_equal(jit->frames.count, 4);
 	trace_so_far(r);
-	/* Without a map all stay on the list. */
-	perf_map_write(path, "");
-	unlink(path);
-	assert_int_equal(identify_code_of(identify, -1), 0);
-	assert_int_equal(identify->code.count, 4);
 	perf_map_write(path, "10100 80 first\n10200 80 second\n");
-	assert_int_equal(identify_code_of(identify, getpid()), 0);
-	assert_int_equal(identify->code.count, 1);
-	assert_int_equal(identify->code.data[0].pid, A);
+	assert_int_equal(jitcode_name(jit, getpid()), 0);
+	assert_int_equal(jit->frames.count, 1);
+	assert_int_equal(jit->frames.data[0].pid, A);
 	unlink(path);
+	assert_int_equal(jitcode_name(jit, -1), 0); /* there is no map of A */
+	assert_int_equal(jit->frames.count, 0);
 	rings_read(r);
 	assert_string_equal(symbol_at(r, 0x10100), "first");
 	assert_string_equal(symbol_at(r, 0x10200), "second");
@@ -179,6 +185,7 @@ static void code_made_at_run_time_gets_its_names(void **state)
 static void the_names_of_a_process_that_ends(void **state)
 {
 	struct rings *r = *state;
+	struct jitcode *jit = &r->rec.identify.jit;
 	char path[64];
 
 	target(r, getpid());
@@ -187,15 +194,136 @@ static void the_names_of_a_process_that_ends(void **state)
 	perf_map_write(path, "10100 80 early\n");
 	exits(r, 0, 1100, getpid());
 	pass(r);
-	assert_int_equal(r->rec.identify.code.count, 0);
+	assert_int_equal(jit->frames.count, 0);
 	sample_here(r, 1200, 0x10200);
 	perf_map_write(path, "10100 80 other\n10200 80 late\n");
-	assert_int_equal(identify_code_of(&r->rec.identify, -1), 0);
-	assert_int_equal(r->rec.identify.code.count, 0);
+	assert_int_equal(jitcode_name(jit, -1), 0);
+	assert_int_equal(jit->frames.count, 0);
 	unlink(path);
 	rings_read(r);
 	assert_string_equal(symbol_at(r, 0x10100), "early");
 	assert_string_equal(symbol_at(r, 0x10200), "late");
+}
+
+/* A process takes its map with it: what was held open is read. */
+static void a_map_that_is_gone_with_its_process(void **state)
+{
+	struct rings *r = *state;
+	char path[64];
+
+	target(r, getpid());
+	mapped(r, getpid(), 0x10000, "//anon");
+	perf_map_write(path, "10100 80 held\n");
+	sample_here(r, 1000, 0x10100);
+	unlink(path);
+	exits(r, 0, 1100, getpid());
+	pass(r);
+	rings_read(r);
+	assert_string_equal(symbol_at(r, 0x10100), "held");
+}
+
+/* What lay there before this process had its pid, or comes from before the recording of a process
+ * that is gone, is not its map. */
+static void a_map_of_an_earlier_process(void **state)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	struct rings *r = *state;
+	char path[64];
+	FILE *file;
+
+	target(r, getpid());
+	target(r, A);
+	mapped(r, getpid(), 0x10000, "//anon");
+	mapped(r, A, 0x20000, "//anon");
+	perf_map_write(path, "10100 80 stale\n");
+	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	sample_here(r, 1000, 0x10100);
+	assert_int_equal(jitcode_name(&r->rec.identify.jit, getpid()), 0);
+	unlink(path);
+	for (unsigned round = 0; round < 2; round++) {
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", A);
+		unlink(path);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs("20100 80 stale\n20200 80 fresh\n", file);
+		fclose(file);
+		if (!round)
+			assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+		CHAIN(r, USER, 0x20100 + 0x100 * round);
+		clock_sample(r, 0, 1100 + round, A);
+		pass(r);
+		assert_int_equal(jitcode_name(&r->rec.identify.jit, A), 0);
+		unlink(path);
+	}
+	rings_read(r);
+	assert_string_equal(symbol_at(r, 0x10100), "");
+	assert_string_equal(symbol_at(r, 0x20100), "");
+	assert_string_equal(symbol_at(r, 0x20200), "fresh");
+}
+
+static void dump_write(int fd, struct jitmake *make)
+{
+	assert_int_equal(write(fd, make->bytes, make->used), make->used);
+	make->used = 0;
+}
+
+/* Memory that is used again has another name from then on; what a dump tells last names what was
+ * met before it was told. */
+static void code_over_time(void **state)
+{
+	static struct jitmake make;
+	struct rings *r = *state;
+	char path[] = "/tmp/dwell-test-dump-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	unlink(path);
+	target(r, getpid());
+	mapped(r, getpid(), 0x10000, "//anon");
+	assert_int_equal(jitcode_dump(&r->rec.identify.jit, getpid(), dup(fd)), 0);
+	jitmake_begin(&make, false, 0);
+	jitmake_load(&make, 1000, 0x10100, 0x80, "first");
+	jitmake_load(&make, 1200, 0x10100, 0x40, "second");
+	dump_write(fd, &make);
+	sample_here(r, 1100, 0x10110);
+	sample_here(r, 1250, 0x10110);
+	sample_here(r, 1260, 0x10150);
+	sample_here(r, 1270, 0x10300);
+	jitmake_load(&make, 1265, 0x10300, 0x40, "told later");
+	jitmake_move(&make, 1300, 0x10100, 0x10300, 0x40);
+	dump_write(fd, &make);
+	sample_here(r, 1400, 0x10300);
+	close(fd);
+	exits(r, 0, 1500, getpid());
+	pass(r);
+	assert_int_equal(r->rec.identify.jit.dumps, 0);
+	rings_read(r);
+	assert_string_equal(symbol_of(r, 0x10110, 0), "first");
+	assert_string_equal(symbol_of(r, 0x10110, 1), "second");
+	assert_string_equal(symbol_of(r, 0x10150, 0), "first");
+	assert_string_equal(symbol_of(r, 0x10300, 0), "told later");
+	assert_string_equal(symbol_of(r, 0x10300, 1), "second");
+}
+
+/* Of a stranger, or no dump at all: it is counted and that is all. */
+static void dumps_that_are_none(void **state)
+{
+	struct rings *r = *state;
+	struct jitcode *jit = &r->rec.identify.jit;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), pipe_fds[2];
+
+	target(r, getpid());
+	mapped(r, getpid(), 0x10000, "//anon");
+	assert_int_equal(jitcode_dump(jit, getpid(), -ENOENT), 0);
+	assert_int_equal(pipe(pipe_fds), 0);
+	close(pipe_fds[1]);
+	assert_int_equal(jitcode_dump(jit, getpid(), pipe_fds[0]), 0);
+	assert_int_equal(jit->dumps_unread, 2);
+	assert_int_equal(jitcode_dump(jit, getpid(), fd), 0);
+	sample_here(r, 1000, 0x10100);
+	assert_int_equal(jit->dumps_unread, 3);
+	assert_int_equal(jit->dumps, 0);
+	assert_int_equal(jitcode_name(jit, -1), 0);
 }
 
 /* --- targets */
@@ -494,6 +622,10 @@ int main(void)
 		RINGS_TEST(a_process_never_heard_of_is_read_from_proc),
 		RINGS_TEST(code_made_at_run_time_gets_its_names),
 		RINGS_TEST(the_names_of_a_process_that_ends),
+		RINGS_TEST(a_map_that_is_gone_with_its_process),
+		RINGS_TEST(a_map_of_an_earlier_process),
+		RINGS_TEST(code_over_time),
+		RINGS_TEST(dumps_that_are_none),
 		RINGS_TEST(the_threads_of_a_process),
 		RINGS_TEST(offspring_of_targets),
 		RINGS_TEST(targets_that_do_not_exist),

@@ -54,9 +54,50 @@ static void test_open_regular(void **state)
 	rmdir(folder);
 }
 
+/* Links lead to what they lead to from within that root, if to anything. */
+static void test_open_below(void **state)
+{
+	char folder[] = "/tmp/dwell-test-XXXXXX", text[8] = "";
+	int root, fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(mkdir("tmp", 0700), 0);
+	fd = open("tmp/file", O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "inside", 6), 6);
+	close(fd);
+	assert_int_equal(symlink("/tmp/file", "tmp/link"), 0);
+	assert_int_equal(symlink("/etc/passwd", "tmp/outside"), 0);
+	assert_int_equal(symlink("../../../../etc", "etc"), 0);
+	assert_int_equal(mkfifo("tmp/pipe", 0600), 0);
+	root = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	fd = dwell_io_open_below(root, "/tmp/file", O_NOFOLLOW);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, sizeof(text) - 1), 6);
+	assert_string_equal(text, "inside");
+	close(fd);
+	assert_int_equal(dwell_io_open_below(root, "/tmp/pipe", O_NOFOLLOW), -EINVAL);
+	assert_int_equal(dwell_io_open_below(root, "/tmp/nothing", O_NOFOLLOW), -ENOENT);
+	assert_true(dwell_io_open_below(root, "/tmp/link", O_NOFOLLOW) < 0);
+	assert_true(dwell_io_open_below(root, "/tmp/outside", 0) < 0);
+	assert_true(dwell_io_open_below(root, "/tmp/outside", O_NOFOLLOW) < 0);
+	assert_true(dwell_io_open_below(root, "/etc/passwd", O_NOFOLLOW) < 0);
+	close(root);
+	unlink("tmp/file");
+	unlink("tmp/link");
+	unlink("tmp/outside");
+	unlink("tmp/pipe");
+	unlink("etc");
+	rmdir("tmp");
+	rmdir(folder);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_open_regular) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_open_regular),
+					    cmocka_unit_test(test_open_below) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

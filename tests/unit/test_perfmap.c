@@ -155,6 +155,13 @@ static void files_of_processes(void **state)
 	assert_at(map, 0x1f, "hello");
 	dwell_perfmap_free(map);
 	map = NULL;
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(dwell_perfmap_read_in(path, 123, &map), 0);
+	assert_at(map, 0x10, "hello");
+	dwell_perfmap_free(map);
+	map = NULL;
+	assert_int_equal(dwell_perfmap_read_in(root, 123, &map), -ENOENT);
+	strcat(path, "/perf-123.map");
 	assert_int_equal(dwell_perfmap_read(124, root, &map), -ENOENT);
 
 	/* Neither links nor pipes nor directories, and of strangers nothing at all. */

@@ -67,6 +67,59 @@ static void exec_clears_the_maps(void **state)
 			"1300 0 sample 4000010.1 0 1000 |/bin/new+100\n");
 }
 
+/* The build id decides, with or without an inode: two of them are two files. */
+static void build_ids_that_the_kernel_tells(void **state)
+{
+	const struct dwell_stacks *stacks;
+	struct rings *r = *state;
+	uint32_t found = 0;
+
+	target(r, A);
+	maps_identified(r, 1, 1000, A, 0x10000, "/bin/a", 0x11);
+	stack_at(r, 1050, A);
+	maps_identified(r, 1, 1100, A, 0x10000, "/bin/a", 0x22);
+	stack_at(r, 1150, A);
+	maps_identified(r, 1, 1200, A, 0x10000, "/bin/a", 0x11);
+	stack_at(r, 1250, A);
+	pass(r);
+	rings_read(r);
+	stacks = dwell_source_stacks(r->reading.source);
+	for (uint32_t i = 0; i < dwell_stacks_file_count(stacks); i++) {
+		const struct dwell_file *file = dwell_stacks_file(stacks, i);
+
+		if (!file->build_id_bytes)
+			continue;
+		found++;
+		assert_int_equal(file->build_id_bytes, 20);
+		assert_int_equal(file->build_id[19], found * 0x11);
+		assert_int_equal(file->inode, 0);
+	}
+	assert_int_equal(found, 2);
+}
+
+static void kernel_code_comes_and_goes(void **state)
+{
+	const uint64_t place = KERNEL_TEXT + 0x40000000;
+	struct rings *r = *state;
+
+	target(r, A);
+	kernel_code(r, 1, 1000, place, false, "bpf_prog_1_first");
+	for (uint64_t time_ns = 1050; time_ns < 1400; time_ns += 100) {
+		CHAIN(r, KERNEL, place + 0x20, SCHEDULE);
+		clock_sample(r, 0, time_ns, A);
+	}
+	kernel_code(r, 1, 1100, place, true, "bpf_prog_1_first");
+	kernel_code(r, 1, 1200, place, false, "bpf_prog_2_second");
+	kernel_code(r, 1, 1300, place, false, "bpf_trampoline_3");
+	pass(r);
+	rings_read(r);
+	assert_int_equal(r->reading.lines.count, 4);
+	assert_non_null(strstr(r->reading.lines.data[0], "[bpf_prog_1_first]+20"));
+	assert_null(strstr(r->reading.lines.data[1], "bpf"));
+	assert_non_null(strstr(r->reading.lines.data[2], "[bpf_prog_2_second]+20"));
+	assert_non_null(strstr(r->reading.lines.data[3], "[bpf_trampoline_3]+20"));
+}
+
 static void fork_copies_the_maps(void **state)
 {
 	struct rings *r = *state;
@@ -429,6 +482,8 @@ int main(void)
 		RINGS_TEST(a_map_is_not_for_older_samples),
 		RINGS_TEST(maps_of_unknown_processes_are_left_to_proc),
 		RINGS_TEST(exec_clears_the_maps),
+		RINGS_TEST(build_ids_that_the_kernel_tells),
+		RINGS_TEST(kernel_code_comes_and_goes),
 		RINGS_TEST(fork_copies_the_maps),
 		RINGS_TEST(exec_by_another_thread_than_the_leader),
 		RINGS_TEST(exec_that_is_preempted_half_way),
