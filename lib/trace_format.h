@@ -89,6 +89,8 @@ enum dwell_trace_def {
 	DWELL_DEF_NODE,	 /* varint (node - parent, 0 = root), varint frame   next node id, from 1 */
 	DWELL_DEF_SYMBOL,   /* varint frame, varint string: its name on the recording machine */
 	DWELL_DEF_BUILD_ID, /* varint file, text build_id */
+	DWELL_DEF_PLACES,   /* varint frame, count, of each: name, file (strings), line: the
+			     * functions there, the frame's own one first */
 };
 
 /* A record starts with a tag byte: kind in the low 4 bits, flags in the high 4; then varint dt_ns.

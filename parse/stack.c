@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/idmap.h"
 
 /* A slot keeps 32 bits of the hash next to the id: most probes end without touching the entry, and
  * growing needs no entry at all. */
@@ -23,12 +24,20 @@ struct slots {
 	uint32_t mask, count;
 };
 
+/* Where a frame's places are. */
+struct placed {
+	uint32_t first, count;
+};
+
 struct dwell_stacks {
 	DWELL_ARRAY(struct dwell_file) files;
 	DWELL_ARRAY(struct dwell_frame) frames;	    /* [0] = none */
 	DWELL_ARRAY(struct dwell_stack_node) nodes; /* [0] = the empty stack */
 	struct slots file_slots, frame_slots, node_slots;
 	uint64_t seed;
+	DWELL_ARRAY(struct dwell_place) places;
+	DWELL_ARRAY(struct placed) placed;
+	struct dwell_idmap placed_of; /* frame -> index in placed + 1 */
 };
 
 static int slots_init(struct slots *slots, uint64_t room)
@@ -94,6 +103,9 @@ void dwell_stacks_free(struct dwell_stacks *stacks)
 	free(stacks->file_slots.data);
 	free(stacks->frame_slots.data);
 	free(stacks->node_slots.data);
+	dwell_array_release(&stacks->places);
+	dwell_array_release(&stacks->placed);
+	dwell_idmap_release(&stacks->placed_of);
 	free(stacks);
 }
 
@@ -205,6 +217,39 @@ void dwell_stacks_set_symbol(struct dwell_stacks *stacks, uint32_t frame, uint32
 {
 	if (frame && frame < stacks->frames.count)
 		stacks->frames.data[frame].symbol = symbol;
+}
+
+int dwell_stacks_set_places(struct dwell_stacks *stacks, uint32_t frame,
+			    const struct dwell_place *places, uint32_t count)
+{
+	struct placed placed = { stacks->places.count, count };
+
+	if (!frame || frame >= stacks->frames.count || !count || count > DWELL_PLACES_MAX ||
+	    dwell_idmap_find(&stacks->placed_of, frame))
+		return -EINVAL;
+	if (dwell_array_reserve(&stacks->places, (uint64_t)stacks->places.count + count) ||
+	    dwell_array_grow(&stacks->placed) ||
+	    dwell_idmap_set(&stacks->placed_of, frame, stacks->placed.count + 1))
+		return -ENOMEM;
+	memcpy(stacks->places.data + stacks->places.count, places, count * sizeof(*places));
+	stacks->places.count += count;
+	stacks->placed.data[stacks->placed.count++] = placed;
+	stacks->frames.data[frame].symbol = places[0].name;
+	return 0;
+}
+
+const struct dwell_place *dwell_stacks_places(const struct dwell_stacks *stacks, uint32_t frame,
+					      uint32_t *ret_count)
+{
+	uint32_t index = dwell_idmap_find(&stacks->placed_of, frame);
+	const struct placed *placed;
+
+	*ret_count = 0;
+	if (!index)
+		return NULL;
+	placed = &stacks->placed.data[index - 1];
+	*ret_count = placed->count;
+	return stacks->places.data + placed->first;
 }
 
 void dwell_stacks_set_build_id(struct dwell_stacks *stacks, uint32_t file, const uint8_t *build_id,

@@ -50,6 +50,15 @@ struct dwell_frame {
 	uint64_t offset;
 };
 
+/* A function at a frame's instruction. */
+struct dwell_place {
+	uint32_t name; /* string id; mangled, as in the file */
+	uint32_t file; /* string id of where in it: the source file's base name; 0 = not known */
+	uint32_t line; /* 0 = not known */
+};
+
+enum { DWELL_PLACES_MAX = 65 }; /* of a frame: its own function, and 64 inlined into it */
+
 struct dwell_stack_node {
 	uint32_t parent; /* nearer the root; 0 = this is the root frame */
 	uint32_t frame;
@@ -72,8 +81,16 @@ int dwell_stacks_add_frame(struct dwell_stacks *stacks, uint32_t file, uint64_t 
 int dwell_stacks_add_node(struct dwell_stacks *stacks, uint32_t parent, uint32_t frame,
 			  uint32_t *ret_id);
 
-/* Names a frame (string id); used where only the recording machine can know the name. */
+/* Names a frame (string id), as the recording machine did. */
 void dwell_stacks_set_symbol(struct dwell_stacks *stacks, uint32_t frame, uint32_t symbol);
+/* The same, with what is inlined there: the frame's own function first, the innermost last. A frame
+ * has its places once. 0, -ENOMEM, or -EINVAL: no such frame, it has places, or count is not 1 to
+ * DWELL_PLACES_MAX. */
+int dwell_stacks_set_places(struct dwell_stacks *stacks, uint32_t frame,
+			    const struct dwell_place *places, uint32_t count);
+/* Those; NULL and 0 for a frame that got none. Valid until the next are set. */
+const struct dwell_place *dwell_stacks_places(const struct dwell_stacks *stacks, uint32_t frame,
+					      uint32_t *ret_count);
 /* Sets a file's build id when it becomes known after the file was added. */
 void dwell_stacks_set_build_id(struct dwell_stacks *stacks, uint32_t file, const uint8_t *build_id,
 			       uint8_t bytes);

@@ -178,6 +178,26 @@ static int def_node(struct dwell_source *source, struct dwell_cursor *c)
 	return rc ? rc : id == expected ? 0 : -EBADMSG;
 }
 
+static int def_places(struct dwell_source *source, struct trace_source *trace,
+		      struct dwell_cursor *c)
+{
+	struct dwell_place places[DWELL_PLACES_MAX];
+	uint32_t frame = dwell_cursor_u32(c), count = dwell_cursor_u32(c);
+
+	if (c->bad || !frame || frame >= dwell_stacks_frame_count(source->stacks) || !count ||
+	    count > DWELL_PLACES_MAX)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < count; i++) {
+		places[i].name = string_of(trace, dwell_cursor_varint(c));
+		places[i].file = string_of(trace, dwell_cursor_varint(c));
+		places[i].line = dwell_cursor_u32(c);
+	}
+	if (c->bad)
+		return -EBADMSG;
+	return dwell_stacks_set_places(source->stacks, frame, places, count) == -ENOMEM ? -ENOMEM
+											: 0;
+}
+
 int trace_block_defs(struct dwell_source *source, struct dwell_cursor *c)
 {
 	struct trace_source *trace = source->format;
@@ -205,6 +225,9 @@ int trace_block_defs(struct dwell_source *source, struct dwell_cursor *c)
 				return -EBADMSG;
 			dwell_stacks_set_symbol(source->stacks, id,
 						string_of(trace, dwell_cursor_varint(c)));
+			break;
+		case DWELL_DEF_PLACES:
+			rc = def_places(source, trace, c);
 			break;
 		case DWELL_DEF_BUILD_ID: {
 			uint8_t build_id[DWELL_BUILD_ID_MAX] = { 0 }, bytes;

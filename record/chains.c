@@ -153,8 +153,9 @@ static int user_frame(void *user, int32_t pid, const struct dwell_mapping *map, 
 static int mapped_open(void *user, int32_t pid, const struct dwell_mapping *map)
 {
 	const struct chains *chains = user;
+	int rc = identify_file(chains->identify, pid, map);
 
-	return identify_open(chains->identify, pid, map);
+	return rc ? rc : identify_open(chains->identify, pid, map);
 }
 
 /* The vdso is this host's and this kernel's: the unwinder is told whose the recording is. */

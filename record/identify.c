@@ -16,6 +16,11 @@
 #include "lib/io.h"
 #include "parse/elf/buildid.h"
 
+enum {
+	HELD_MAX = 256,
+	TRIES_MAX = 32, /* to open a file: the next process that maps it may still live */
+};
+
 void identify_init(struct identify *identify, struct dwell_strings *strings,
 		   struct dwell_stacks *stacks)
 {
@@ -30,7 +35,10 @@ void identify_init(struct identify *identify, struct dwell_strings *strings,
 
 void identify_release(struct identify *identify)
 {
-	dwell_array_release(&identify->looked_at);
+	for (uint32_t i = 0; i < identify->held.count; i++)
+		close(identify->held.data[i].fd);
+	dwell_array_release(&identify->held);
+	dwell_array_release(&identify->tries);
 	dwell_array_release(&identify->known);
 	dwell_idmap_release(&identify->known_of);
 	jitcode_release(&identify->jit);
@@ -146,33 +154,88 @@ int identify_mapped(void *user, const struct dwell_mmap *map,
 	return bytes;
 }
 
-static int identify_file(struct identify *identify, int32_t pid, const struct dwell_mapping *map)
+/* A process that is gone shows nothing, but the file may be at its path in our own tree: if its
+ * inode or else its build id is the one that was mapped. */
+static int path_open(struct identify *identify, const struct dwell_file *file)
+{
+	const char *path = dwell_strings_get(identify->strings, file->path);
+	int fd = *path == '/' ? dwell_io_open_regular(path, 0) : -ENOENT;
+	uint8_t build_id[DWELL_BUILD_ID_MAX];
+	struct stat st;
+	bool same;
+
+	if (fd < 0)
+		return fd;
+	if (file->inode)
+		same = !fstat(fd, &st) && st.st_ino == file->inode;
+	else
+		same = file->build_id_bytes &&
+		       file_build_id(identify, fd, build_id) == file->build_id_bytes &&
+		       !memcmp(build_id, file->build_id, file->build_id_bytes);
+	if (same)
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* Keeps a file for the recording's end, when it may be gone from its path, with its container too.
+ */
+static int file_hold(struct identify *identify, uint32_t file, int fd)
+{
+	int rc = identify->held.count < HELD_MAX ? dwell_array_grow(&identify->held) : 0;
+
+	if (rc || identify->held.count == HELD_MAX)
+		close(fd);
+	else
+		identify->held.data[identify->held.count++] = (struct identify_held){ file, fd };
+	return rc;
+}
+
+int identify_file(struct identify *identify, int32_t pid, const struct dwell_mapping *map)
 {
 	const struct dwell_file *file = dwell_stacks_file(identify->stacks, map->file);
 	uint8_t build_id[DWELL_BUILD_ID_MAX];
+	struct identify_try *tried;
 	int fd, bytes;
 
-	if (map->file >= identify->looked_at.count) {
-		uint32_t before = identify->looked_at.count;
-
-		if (dwell_array_reserve(&identify->looked_at, (uint64_t)map->file + 1))
-			return -ENOMEM;
-		identify->looked_at.count = map->file + 1;
-		memset(identify->looked_at.data + before, 0, map->file + 1 - before);
-	}
-	if (identify->looked_at.data[map->file] || file->kind != DWELL_FILE_ELF ||
-	    file->build_id_bytes)
+	if (dwell_array_reserve(&identify->tries, (uint64_t)map->file + 1))
+		return -ENOMEM;
+	while (identify->tries.count <= map->file)
+		identify->tries.data[identify->tries.count++] = (struct identify_try){ 0 };
+	tried = &identify->tries.data[map->file];
+	if (tried->count == TRIES_MAX || tried->pid == pid || file->kind != DWELL_FILE_ELF)
 		return 0;
-	identify->looked_at.data[map->file] = 1;
+	tried->count++;
+	tried->pid = pid;
 	fd = identify_open(identify, pid, map);
 	if (fd < 0)
+		fd = path_open(identify, file);
+	if (fd < 0)
 		return 0; /* gone, or not ours to read: told by inode then */
-	bytes = file_build_id(identify, fd, build_id);
-	close(fd);
-	if (bytes <= 0)
-		return bytes;
+	tried->count = TRIES_MAX;
+	bytes = file->build_id_bytes ? 0 : file_build_id(identify, fd, build_id);
+	if (file_hold(identify, map->file, fd) || bytes < 0)
+		return -ENOMEM;
+	if (!bytes)
+		return 0;
 	dwell_stacks_set_build_id(identify->stacks, map->file, build_id, (uint8_t)bytes);
 	return trace_writer_build_id(identify->writer, map->file);
+}
+
+int identify_reopen(void *user, const struct dwell_file *file)
+{
+	const struct identify *identify = user;
+	char path[64];
+
+	for (uint32_t i = 0; i < identify->held.count; i++) {
+		const struct identify_held *held = &identify->held.data[i];
+
+		if (dwell_stacks_file(identify->stacks, held->file) != file)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", held->fd);
+		return dwell_io_open_regular(path, 0);
+	}
+	return -ENOENT;
 }
 
 int identify_frame(struct identify *identify, int32_t pid, const struct dwell_mapping *map,

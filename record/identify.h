@@ -19,13 +19,27 @@ struct identify_known {
 	uint8_t build_id[DWELL_BUILD_ID_MAX];
 };
 
+/* How often a file was tried to be opened, and through which process last: the next that maps it
+ * may still live. */
+struct identify_try {
+	uint32_t count;
+	int32_t pid;
+};
+
+/* A file of which frames were met, open. */
+struct identify_held {
+	uint32_t file;
+	int fd;
+};
+
 struct identify {
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	struct trace_writer *writer;
-	DWELL_ARRAY(uint8_t) looked_at;		  /* by file id */
+	DWELL_ARRAY(struct identify_try) tries;	  /* by file id */
 	DWELL_ARRAY(struct identify_known) known; /* build ids that were read */
 	struct dwell_idmap known_of;		  /* hash of device, inode, change -> index + 1 */
+	DWELL_ARRAY(struct identify_held) held;	  /* 256 at most */
 	struct jitcode jit;
 };
 
@@ -43,9 +57,17 @@ int identify_mapped(void *user, const struct dwell_mmap *map,
 int identify_frame(struct identify *identify, int32_t pid, const struct dwell_mapping *map,
 		   uint32_t frame);
 
+/* Finds the build id of the file that pid has mapped, and keeps it open for the end, unless that
+ * was done: again through another process where the first was gone. 0 or -ENOMEM. */
+int identify_file(struct identify *identify, int32_t pid, const struct dwell_mapping *map);
+
 /* Opens the file that pid has mapped: by the mapping itself, which finds deleted and replaced files
  * too, else by name in the process's own file tree if that is still the same file. A descriptor, or
  * -errno when neither can be. */
 int identify_open(const struct identify *identify, int32_t pid, const struct dwell_mapping *map);
+
+/* Opens a file again that is held since frames of it were met (dwell_symbols_options.open, user is
+ * the identify; file is an entry of its table). A descriptor, or -errno. */
+int identify_reopen(void *user, const struct dwell_file *file);
 
 #endif

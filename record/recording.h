@@ -72,6 +72,7 @@ struct recording {
 
 	bool pid_namespace;	     /* tracepoint tids are not ours */
 	struct dwell_idmap own_tids; /* root namespace tid -> ours */
+	uint64_t frames_unnamed;     /* for which there was no time at the end */
 	uint64_t foreign;	     /* threads that have no tid of ours, as far as known */
 	struct dwell_idmap forks;    /* our parent tid -> our child tid, until its first wakeup */
 

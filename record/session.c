@@ -17,6 +17,7 @@
 #include "lib/io.h"
 #include "record/command.h"
 #include "record/cpuwatch.h"
+#include "record/names.h"
 #include "record/procfs.h"
 #include "record/recording.h"
 #include "record/trace_facts.h"
@@ -469,6 +470,8 @@ static int session_finish(struct session *s, int failed)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
 	if (!rc)
 		rc = jitcode_name(&rec->identify.jit, -1);
+	if (!rc)
+		rc = names_store(rec);
 	/* The last block repeats only what is known last: everything else goes before it. */
 	rc_finish = trace_writer_flush(rec->writer, UINT64_MAX, &rec->err);
 	if (!rc_finish)

@@ -40,6 +40,25 @@ static int defs_numbers(struct trace_writer *writer, unsigned count, const uint6
 	return rc ? rc : defs_step(writer, err);
 }
 
+static int defs_places(struct trace_writer *writer, uint32_t frame)
+{
+	uint32_t count;
+	const struct dwell_place *places = dwell_stacks_places(writer->stacks, frame, &count);
+	const uint64_t head[] = { DWELL_DEF_PLACES, frame, count };
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < sizeof(head) / sizeof(*head); i++)
+		rc = bytes_varint(&writer->payload, head[i]);
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		rc = bytes_varint(&writer->payload, places[i].name);
+		if (!rc)
+			rc = bytes_varint(&writer->payload, places[i].file);
+		if (!rc)
+			rc = bytes_varint(&writer->payload, places[i].line);
+	}
+	return rc;
+}
+
 /* Names and build ids that became known after their frame or file was written. */
 static int defs_late(struct trace_writer *writer, struct dwell_err *err)
 {
@@ -52,6 +71,11 @@ static int defs_late(struct trace_writer *writer, struct dwell_err *err)
 				  (uint64_t[]){ DWELL_DEF_SYMBOL, frame,
 						dwell_stacks_frame(writer->stacks, frame)->symbol },
 				  err);
+	}
+	for (uint32_t i = 0; !rc && i < writer->placed.count; i++) {
+		rc = defs_places(writer, writer->placed.data[i]);
+		if (!rc)
+			rc = defs_step(writer, err);
 	}
 	for (uint32_t i = 0; !rc && i < writer->build_ids.count; i++) {
 		uint32_t id = writer->build_ids.data[i];
@@ -67,7 +91,7 @@ static int defs_late(struct trace_writer *writer, struct dwell_err *err)
 		if (!rc)
 			rc = defs_step(writer, err);
 	}
-	writer->symbols.count = writer->build_ids.count = 0;
+	writer->symbols.count = writer->placed.count = writer->build_ids.count = 0;
 	return rc;
 }
 
@@ -133,6 +157,16 @@ static int late_add(ids_t *late, uint32_t id)
 int trace_writer_symbol(struct trace_writer *writer, uint32_t frame)
 {
 	return late_add(&writer->symbols, frame);
+}
+
+void trace_writer_unhurried(struct trace_writer *writer)
+{
+	writer->unhurried = true;
+}
+
+int trace_writer_places(struct trace_writer *writer, uint32_t frame)
+{
+	return late_add(&writer->placed, frame);
 }
 
 int trace_writer_build_id(struct trace_writer *writer, uint32_t file)

@@ -241,6 +241,7 @@ int trace_facts_end(struct recording *rec, uint64_t cpu_ns)
 		{ "chains.truncated", chains->truncated, false },
 		{ "chains.junk_cut", chains->junk_cut, false },
 		{ "mappings.left_out", dwell_addrspaces_left_out(rec->spaces), true },
+		{ "frames.unnamed", rec->frames_unnamed, true },
 		{ "threads.foreign", rec->foreign, true },
 		{ "maps.unread", rec->identify.jit.maps_unread, true },
 		{ "dumps.unread", rec->identify.jit.dumps_unread, true },

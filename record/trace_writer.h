@@ -84,8 +84,12 @@ int trace_writer_throttle(struct trace_writer *writer, uint64_t time_ns, uint32_
 int trace_writer_coverage(struct trace_writer *writer, uint32_t event, uint32_t cpu,
 			  uint64_t kernel_count, uint64_t parsed, uint64_t lost, bool blind_idle);
 
-/* A frame's symbol or a file's build id was set after it was added. 0 or -ENOMEM. */
+/* The window is over: from now on small counts more than soon. */
+void trace_writer_unhurried(struct trace_writer *writer);
+
+/* A frame's symbol or places, or a file's build id, were set after it was added. 0 or -ENOMEM. */
 int trace_writer_symbol(struct trace_writer *writer, uint32_t frame);
+int trace_writer_places(struct trace_writer *writer, uint32_t frame);
 int trace_writer_build_id(struct trace_writer *writer, uint32_t file);
 
 /* True when enough is buffered for a block. */

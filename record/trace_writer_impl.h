@@ -44,13 +44,14 @@ struct side_record {
 struct trace_writer {
 	int fd;
 	bool may_cut;	  /* the file is our own from its first byte */
+	bool unhurried;	  /* no event waits any more: what is left is packed well */
 	bool failed;	  /* a block was lost: what refers to it must not be written */
 	uint64_t written; /* file offset of the end of the last whole block */
 	struct dwell_strings *strings;
 	struct dwell_stacks *stacks;
 	uint32_t strings_done, files_done, frames_done, nodes_done; /* ids written */
-	ids_t symbols, build_ids; /* frames and files that gained theirs late */
-	uint64_t horizon_ns;	  /* the last one promised */
+	ids_t symbols, placed, build_ids; /* frames and files that gained theirs late */
+	uint64_t horizon_ns;		  /* the last one promised */
 	struct cpu_stream *cpus;
 	uint32_t cpu_count;
 	bytes_t side_bytes, info, events, coverage;

@@ -28,6 +28,10 @@ static const struct {
 	{ "maps.unread",
 	  "%s perf-PID.map file was too large to be read: code made at run time has no name",
 	  "%s perf-PID.map files were too large to be read: code made at run time has no name" },
+	{ "frames.unnamed",
+	  "for %s frame there was no time to store its name: it has none where its file is missing",
+	  "for %s frames there was no time to store names: they have none where their files are "
+	  "missing" },
 	{ "dumps.unread",
 	  "%s jit-PID.dump file was not read (another owner, another clock, too large): code made at "
 	  "run time may have no name",

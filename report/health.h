@@ -11,7 +11,7 @@
 #include "parse/elf/symbols.h"
 #include "report/analysis.h"
 
-enum { DWELL_TELLINGS = 8 };
+enum { DWELL_TELLINGS = 9 };
 
 /* User stacks that were copied and unwound, by how they ended. */
 enum dwell_health_stacks {

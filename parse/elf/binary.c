@@ -166,6 +166,20 @@ static enum dwell_symbol_status own_vdso_open(const struct places *places,
 	return DWELL_SYMBOL_NOT_PROVEN;
 }
 
+/* Who held it open says that it is the recorded one. */
+static bool held_open(const struct places *places, const struct dwell_file *file,
+		      struct image *ret_image)
+{
+	struct image image = { .fd = places->open(places->user, file) };
+
+	if (image.fd >= 0 && !image_open_fd(image.fd, &image.elf)) {
+		*ret_image = image;
+		return true;
+	}
+	image_close(&image);
+	return false;
+}
+
 enum dwell_symbol_status binary_open(const struct places *places, const struct dwell_file *file,
 				     const char *path, struct image *ret_image, struct why *why)
 {
@@ -176,6 +190,8 @@ enum dwell_symbol_status binary_open(const struct places *places, const struct d
 		      : path_open(places, file, path, ret_image, why);
 	if (status != DWELL_SYMBOL_OK &&
 	    cached_open(places, file, vdso ? "vdso" : "elf", ret_image) == DWELL_SYMBOL_OK)
+		status = DWELL_SYMBOL_OK;
+	if (status != DWELL_SYMBOL_OK && places->open && held_open(places, file, ret_image))
 		status = DWELL_SYMBOL_OK;
 	return status;
 }

@@ -72,6 +72,8 @@ int places_init(struct places *places, const struct dwell_symbols_options *optio
 		.recorded_ns = options->recorded_ns,
 		.inlines = !options->no_inlines || options->lines,
 		.lines = options->lines,
+		.open = options->open,
+		.user = options->user,
 	};
 	if (!places->symfs || !places->build_id_dir || !places->perf_map_dir || !places->kallsyms ||
 	    !places->kcore_dir || !places->release || !places->machine) {

@@ -21,6 +21,8 @@ struct places {
 	bool other_host;     /* ... of another one */
 	bool inlines, lines; /* debug information is read: for what is inlined, and for lines */
 	uint64_t kernel_text, recorded_ns;
+	int (*open)(void *user, const struct dwell_file *file); /* NULL = nobody can */
+	void *user;
 };
 
 /* Why something was not found or refused, for people: "" = nothing to add. */

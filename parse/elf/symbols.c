@@ -222,23 +222,42 @@ static enum dwell_symbol_status jit_name(struct dwell_symbols *symbols, int32_t 
 	return DWELL_SYMBOL_OK;
 }
 
-/* The name of a frame: OK and *ret_name, or why it has none. */
+/* The name that the recorder knew, if it did. */
+static bool recorded_intern(struct dwell_symbols *symbols, const char *name, uint32_t *ret_name)
+{
+	static const char plt[] = "@plt";
+	size_t bytes = strnlen(name, NAME_BYTES_MAX), cut = sizeof(plt) - 1;
+	bool stub = bytes > cut && !memcmp(name + bytes - cut, plt, cut);
+
+	return bytes &&
+	       !name_intern(symbols, name, stub ? bytes - cut : bytes, stub ? plt : "", ret_name);
+}
+
+/* The name of a frame: OK and *ret_name, or why it has none. What the recorder knew of files counts
+ * where these are not to be found, and of other code at once. */
 static enum dwell_symbol_status frame_name(struct dwell_symbols *symbols,
 					   const struct dwell_frame *frame,
 					   const struct dwell_file *file, uint32_t *ret_name)
 {
 	const char *name = dwell_strings_get(symbols->strings, frame->symbol);
+	enum dwell_symbol_status status;
 
 	if (file->kind == DWELL_FILE_PSEUDO || (*name && dwell_file_is_kernel(file))) {
 		*ret_name = file->kind == DWELL_FILE_PSEUDO ? file->path : frame->symbol;
 		return DWELL_SYMBOL_OK;
 	}
-	if (*name && !name_intern(symbols, name, strnlen(name, NAME_BYTES_MAX), "", ret_name))
-		return DWELL_SYMBOL_OK;
 	switch (file->kind) {
 	case DWELL_FILE_ELF:
 	case DWELL_FILE_VDSO:
-		return object_name(symbols, frame, false, ret_name);
+		status = object_name(symbols, frame, false, ret_name);
+		if (status == DWELL_SYMBOL_OK || !recorded_intern(symbols, name, ret_name))
+			return status;
+		return DWELL_SYMBOL_OK;
+	default:
+		if (recorded_intern(symbols, name, ret_name))
+			return DWELL_SYMBOL_OK;
+	}
+	switch (file->kind) {
 	case DWELL_FILE_KERNEL:
 	case DWELL_FILE_MODULE:
 		return object_name(symbols, frame, true, ret_name);
@@ -297,31 +316,57 @@ static int place_add(struct dwell_symbols *symbols, const char *name,
 	return 0;
 }
 
+/* The same of the recording machine. */
+static uint32_t recorded_places(const struct dwell_symbols *symbols, uint32_t frame_id,
+				struct inline_place ret_places[INLINES_MAX])
+{
+	uint32_t count;
+	const struct dwell_place *places = dwell_stacks_places(symbols->stacks, frame_id, &count);
+
+	if (!symbols->places.inlines)
+		return 0;
+	count = count < INLINES_MAX ? count : INLINES_MAX;
+	for (uint32_t i = 0; i < count; i++) {
+		ret_places[i] = (struct inline_place){ .name = dwell_strings_get(symbols->strings,
+										 places[i].name) };
+		if (!symbols->places.lines || !places[i].file)
+			continue;
+		ret_places[i].file = dwell_strings_get(symbols->strings, places[i].file);
+		ret_places[i].line = places[i].line;
+	}
+	return count;
+}
+
 /* What the debug information tells of a frame that has a name: how many places, 0 = nothing. */
-static uint32_t frame_places(struct dwell_symbols *symbols, const struct dwell_frame *frame,
-			     const struct dwell_file *file,
+static uint32_t frame_places(struct dwell_symbols *symbols, uint32_t frame_id,
+			     const struct dwell_frame *frame, const struct dwell_file *file,
 			     struct inline_place ret_places[INLINES_MAX])
 {
 	const struct object *object =
 		frame->file < symbols->objects.count ? &symbols->objects.data[frame->file] : NULL;
+	bool user_file = file->kind == DWELL_FILE_ELF || file->kind == DWELL_FILE_VDSO;
+	bool found = object && object->naming.table;
 	uint32_t count;
 
-	if (file->kind == DWELL_FILE_PSEUDO || frame->symbol || !object || !object->naming.table)
+	if (file->kind == DWELL_FILE_PSEUDO || (frame->symbol && !user_file) ||
+	    (!found && !user_file))
 		return 0;
-	count = symtab_inlines_find(object->naming.table, frame->offset, ret_places);
+	count = found ? symtab_inlines_find(object->naming.table, frame->offset, ret_places)
+		      : recorded_places(symbols, frame_id, ret_places);
 	return count && !symbols->inlines ? 1 : count;
 }
 
 /* Adds the frame's own function, by the name known, and those inlined into it. */
-static int places_add(struct dwell_symbols *symbols, const struct dwell_frame *frame,
-		      const struct dwell_file *file, uint32_t name, struct memo *memo)
+static int places_add(struct dwell_symbols *symbols, uint32_t frame_id,
+		      const struct dwell_frame *frame, const struct dwell_file *file, uint32_t name,
+		      struct memo *memo)
 {
 	struct inline_place places[INLINES_MAX] = { 0 };
 	uint32_t count = 0, inlined;
 	int rc;
 
 	if (memo->status == DWELL_SYMBOL_OK)
-		count = frame_places(symbols, frame, file, places);
+		count = frame_places(symbols, frame_id, frame, file, places);
 	memo->first = symbols->places_of_frames.count;
 	rc = place_add(symbols, dwell_strings_get(symbols->strings, name), &places[0]);
 	for (uint32_t i = 1; i < count && !rc; i++) {
@@ -357,7 +402,7 @@ const struct dwell_symbol_place *dwell_symbols_places(struct dwell_symbols *symb
 		memo.status = frame_name(symbols, frame, file, &name);
 		if (memo.status != DWELL_SYMBOL_OK && unknown_intern(symbols, file, &name))
 			name = 0;
-		if (!places_add(symbols, frame, file, name, &memo) &&
+		if (!places_add(symbols, frame_id, frame, file, name, &memo) &&
 		    !dwell_array_reserve(&symbols->frames, (uint64_t)frame_id + 1)) {
 			while (symbols->frames.count <= frame_id)
 				symbols->frames.data[symbols->frames.count++] = (struct memo){ 0 };

@@ -27,7 +27,9 @@ enum dwell_symbol_status {
 };
 
 /* Which name a frame gets:
- * - one set by the recorder (dwell_stacks_set_symbol) wins; pseudo frames are their own name.
+ * - one set by the recorder (dwell_stacks_set_symbol) wins, but for frames in files: there it
+ * counts, with the recorder's inlined functions and lines, where the file is not to be found here.
+ * Pseudo frames are their own name.
  * - Functions come from .symtab, .dynsym and the separate debug file with the same build id
  *   (/usr/lib/debug/.build-id, .gnu_debuglink), which is opened only if the file has no .symtab
  *   or no debug information.
@@ -94,6 +96,11 @@ struct dwell_symbols_options {
 	const char *host_name;	    /* as `uname -n` */
 	uint64_t kernel_text;	    /* address of _text at that time */
 	uint64_t recorded_ns;	    /* end of the recording at the latest, on CLOCK_REALTIME */
+
+	/* Opens a file that is not to be found by path any more, as who held it open can: a
+	 * descriptor, which is taken over, or -errno. NULL = nobody. */
+	int (*open)(void *user, const struct dwell_file *file);
+	void *user;
 };
 
 /* Tables are borrowed and may grow meanwhile. NULL when out of memory. */

@@ -18,13 +18,16 @@
 
 enum {
 	KERNEL_PART_MAX = 512,
+	TRIES_MAX = 32,
 	LARGE_BYTES = 8 << 20,	/* of a file: its table takes some 10 ms */
 	PATIENCE_NS = 50000000, /* with each large file: what rings hold of the busiest CPU */
 };
 
 struct entry {
 	struct dwell_unwind_table *table;
-	bool tried, awaited;
+	uint8_t tries; /* to open the file: the next process that maps it may still live */
+	int32_t tried; /* the process of the last one */
+	bool awaited;
 };
 
 struct dwell_unwinder {
@@ -132,10 +135,12 @@ static void entry_load(struct dwell_unwinder *unwinder, int32_t pid,
 	struct image image = { .fd = -1 };
 	struct stat st;
 
-	entry->tried = true;
+	entry->tries++;
+	entry->tried = pid;
 	if ((file->kind != DWELL_FILE_ELF && file->kind != DWELL_FILE_VDSO) ||
 	    !mapped_open(unwinder, pid, map, file, &image))
 		return;
+	entry->tries = TRIES_MAX;
 	if (unwinder->open && image.fd >= 0 && !fstat(image.fd, &st) && st.st_size > LARGE_BYTES &&
 	    !unwind_loader_give(unwinder->loader, map->file, &image)) {
 		entry->awaited = true;
@@ -158,7 +163,7 @@ static const struct dwell_unwind_table *table_of(void *user, int32_t pid,
 	while (unwinder->entries.count <= map->file)
 		unwinder->entries.data[unwinder->entries.count++] = (struct entry){ 0 };
 	entry = &unwinder->entries.data[map->file];
-	if (!entry->tried)
+	if (entry->tries < TRIES_MAX && entry->tried != pid)
 		entry_load(unwinder, pid, map, entry);
 	else if (entry->awaited)
 		tables_take(unwinder, entry, 0);

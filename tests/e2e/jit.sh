@@ -45,7 +45,8 @@ elif ! $UNSHARE -pfm --mount-proc mount -t tmpfs none /mnt 2>/dev/null; then
 	skip 'a map in a container' "no $UNSHARE -pfm here"
 else
 	dwell record -q -F 999 -o inner.data -- "$UNSHARE" -pfm --mount-proc \
-		sh -c 'mount -t tmpfs none /tmp && "$0" map; exit $?' "$WORKLOADS/jit"
+		sh -c 'mount -t tmpfs none /mnt && cp "$0" /mnt/jit && mount -t tmpfs none /tmp &&
+			/mnt/jit map; exit $?' "$WORKLOADS/jit"
 	claim "a map in a container: exit status 0 (got $status)" [ "$status" = 0 ]
 	dwell fold --on inner.data
 	spun 'a map in a container' 'mapped_code_[j]'

@@ -93,7 +93,7 @@ static void a_file_that_was_replaced_gets_none(void **state)
 	assert_int_equal(dwell_addrspaces_map(r->rec.spaces, &map), 0);
 	sample_here(r, 1000, 0x10100);
 	sample_here(r, 1100, 0x10200);
-	assert_non_null(memchr(r->rec.identify.looked_at.data, 1, r->rec.identify.looked_at.count));
+	assert_int_equal(r->rec.identify.tries.data[r->rec.identify.tries.count - 1].count, 1);
 	rings_read(r);
 	file = file_named(r->reading.source, path);
 	assert_non_null(file);

@@ -165,6 +165,34 @@ static void symbols_and_pseudo_frames(void **state)
 	dwell_strings_free(strings);
 }
 
+static void places_of_frames(void **state)
+{
+	const struct dwell_place places[DWELL_PLACES_MAX + 1] = { { 7, 0, 12 }, { 8, 9, 34 } };
+	struct dwell_stacks *stacks = *state;
+	struct dwell_file file = { .kind = DWELL_FILE_ELF };
+	const struct dwell_place *found;
+	uint32_t id, frame, other, count = 5;
+
+	assert_int_equal(dwell_stacks_add_file(stacks, &file, &id), 0);
+	assert_int_equal(dwell_stacks_add_frame(stacks, id, 0x10, &frame), 0);
+	assert_int_equal(dwell_stacks_add_frame(stacks, id, 0x20, &other), 0);
+	assert_int_equal(dwell_stacks_set_places(stacks, frame, places, 2), 0);
+	assert_int_equal(dwell_stacks_frame(stacks, frame)->symbol, 7);
+	found = dwell_stacks_places(stacks, frame, &count);
+	assert_int_equal(count, 2);
+	assert_memory_equal(found, places, 2 * sizeof(*places));
+	assert_null(dwell_stacks_places(stacks, other, &count));
+	assert_int_equal(count, 0);
+	/* Once, of a frame there is, and no more than can be. */
+	assert_int_equal(dwell_stacks_set_places(stacks, frame, places, 1), -EINVAL);
+	assert_int_equal(dwell_stacks_set_places(stacks, 0, places, 1), -EINVAL);
+	assert_int_equal(dwell_stacks_set_places(stacks, other + 1, places, 1), -EINVAL);
+	assert_int_equal(dwell_stacks_set_places(stacks, other, places, 0), -EINVAL);
+	assert_int_equal(dwell_stacks_set_places(stacks, other, places, DWELL_PLACES_MAX + 1),
+			 -EINVAL);
+	assert_int_equal(dwell_stacks_set_places(stacks, other, places, DWELL_PLACES_MAX), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +201,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refuses_what_does_not_exist, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_entries_stay_distinct, setup, teardown),
 		cmocka_unit_test_setup_teardown(symbols_and_pseudo_frames, setup, teardown),
+		cmocka_unit_test_setup_teardown(places_of_frames, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,14 @@ static int record_every_kind(struct recorder *rec, unsigned rounds)
 		rc = trace_writer_flush(rec->writer, 1000 * (i + 2), &rec->err);
 	}
 	dwell_stacks_set_symbol(rec->stacks, rec->frame, string(rec, "schedule"));
+	assert_int_equal(
+		dwell_stacks_set_places(rec->stacks, 1,
+					(struct dwell_place[]){ { string(rec, "outer"), 0, 7 },
+								{ string(rec, "inner"),
+								  string(rec, "inner.h"), 1234 } },
+					2),
+		0);
+	assert_int_equal(trace_writer_places(rec->writer, 1), 0);
 	dwell_stacks_set_build_id(rec->stacks, rec->file, (const uint8_t *)"12345678", 8);
 	assert_int_equal(trace_writer_symbol(rec->writer, rec->frame), 0);
 	assert_int_equal(trace_writer_build_id(rec->writer, rec->file), 0);
@@ -194,6 +202,8 @@ static void assert_tables(struct dwell_source *source)
 	const struct dwell_coverage *row = dwell_source_coverage(source, 0);
 	const struct dwell_thread *thread =
 		dwell_threads_get(threads, dwell_threads_find(threads, 10));
+	const struct dwell_place *places;
+	uint32_t count;
 
 	assert_string_equal(dwell_source_fact(source, "label.stage"), "last");
 	assert_null(dwell_source_fact(source, "label"));
@@ -211,6 +221,12 @@ static void assert_tables(struct dwell_source *source)
 	assert_memory_equal(dwell_stacks_file(stacks, 0)->build_id, "12345678", 8);
 	assert_string_equal(dwell_strings_get(strings, dwell_stacks_frame(stacks, 2)->symbol),
 			    "schedule");
+	places = dwell_stacks_places(stacks, 1, &count);
+	assert_int_equal(count, 2);
+	assert_string_equal(dwell_strings_get(strings, places[0].name), "outer");
+	assert_true(places[0].file == 0 && places[0].line == 7 && places[1].line == 1234);
+	assert_string_equal(dwell_strings_get(strings, places[1].name), "inner");
+	assert_string_equal(dwell_strings_get(strings, places[1].file), "inner.h");
 	assert_true(thread->pid == 10 && thread->ns_pid == 2 && thread->ns_tid == 3);
 	assert_true(thread->uid == 1000 && thread->observed && !thread->kernel);
 	assert_string_equal(dwell_strings_get(strings, thread->comm), "app");
