@@ -17,6 +17,13 @@ for library in $(ldd "$DWELL" 2>/dev/null | grep -o '/[^ ]*'); do
 	case $library in */ld-*) loader=/lib/${library##*/} ;; esac
 done
 
+# The sanitizers' own runtime does not work without it.
+if ldd "$DWELL" 2>/dev/null | grep -q libasan; then
+	mkdir root/proc
+	mount -t proc proc root/proc
+fi
+trap 'umount "$work/root/proc" 2>/dev/null; cleanup' EXIT
+
 # there ARG...: dwell in the empty root, on file data.
 there()
 {
