@@ -38,6 +38,7 @@ enum dwell_symbol_status {
  * - Of several names for one range: functions before labels, then the one with fewer leading
  *   underscores, global or weak before local, global before weak, the shorter, the first in byte
  *   order. So "write" is shown for __libc_write, where perf shows the longer name.
+ *   Go programs without .symtab are named by the table of their runtime (.gopclntab).
  * - PLT stubs are "name@plt". Symbol versions ("@@GLIBC_2.14") are cut off.
  * - C++ and Rust names are demangled without parameter lists ("ns::function<int>"), the form that
  *   folded stacks are read in; kernel names are shown as they are. Names are cut at 4,096 bytes.

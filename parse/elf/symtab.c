@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "parse/elf/alias.h"
+#include "parse/elf/gopclntab.h"
 
 enum {
 	SYMBOLS_MAX = 16 << 20, /* the largest programs have some 2 Mi */
@@ -415,6 +416,7 @@ static void segments_read(struct symtab *table)
 int symtab_load(struct image *image, struct image *debug, struct symtab **ret_table)
 {
 	struct symtab *table = calloc(1, sizeof(*table));
+	GElf_Shdr symbols;
 	int rc;
 
 	if (!table)
@@ -426,6 +428,9 @@ int symtab_load(struct image *image, struct image *debug, struct symtab **ret_ta
 	rc = file_gather(image->elf, &table->descriptors, &table->functions);
 	if (!rc && debug->elf)
 		rc = file_gather(debug->elf, &table->descriptors, &table->functions);
+	if (!rc && !section_by_type(image->elf, SHT_SYMTAB, &symbols) &&
+	    !(debug->elf && section_by_type(debug->elf, SHT_SYMTAB, &symbols)))
+		rc = gopclntab_gather(image->elf, &table->functions);
 	symlist_finish(&table->functions);
 	if (!rc)
 		rc = plt_gather(image->elf, &table->functions, &table->stubs);

@@ -72,4 +72,15 @@ if has go 'Go'; then
 	recorded Go "$work/go"
 	path 'Go computes' on 'runtime.main;main.main;main.loadOuter;main.loadSpin'
 	path 'Go waits' off 'runtime.main;main.main;main.loadOuter;main.loadWait;syscall.Nanosleep'
+	# Stripped, they have frame pointers and the runtime's table; a leaf function hides its caller.
+	for how in exe pie; do
+		HOME=$work GOFLAGS=-p=1 go build -buildmode=$how -ldflags=-s -o "$work/go" "$loads/load.go"
+		dwell record -q -F 499 -o "$work/data" -- "$work/go"
+		dwell fold --on "$work/data"
+		cp "$work/out" "$work/on"
+		path "Go, stripped, $how: computes" on 'main.main;(main.loadOuter;)?main.loadSpin'
+		dwell fold --off "$work/data"
+		cp "$work/out" "$work/off"
+		path "Go, stripped, $how: waits" off 'main.main;main.loadOuter;.*syscall.Nanosleep'
+	done
 fi
