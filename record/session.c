@@ -445,6 +445,7 @@ static int session_finish(struct session *s, int failed)
 	struct recording *rec = &s->rec;
 	bool in_time = rec->until_ns && recording_now_ns(rec) >= snapshot_due_ns(rec);
 	int rc = failed ? failed : intake_pass(rec), rc_finish;
+	uint64_t cpu_ns;
 
 	if (!rc && rec->rescan)
 		rc = rescan(s);
@@ -466,6 +467,7 @@ static int session_finish(struct session *s, int failed)
 		rc = loss_last(rec);
 	if (!rc && rec->recount)
 		rc = snapshot_counts(rec);
+	cpu_ns = cpu_used_ns() - s->cpu_before_ns; /* what follows takes nothing off the window */
 	if (!rc)
 		rc = chains_finish(rec->chains, symbol_named, rec->writer);
 	if (!rc)
@@ -477,7 +479,7 @@ static int session_finish(struct session *s, int failed)
 	if (!rc_finish)
 		rc_finish = trace_facts_coverage(rec);
 	if (!rc_finish)
-		rc_finish = trace_facts_end(rec, cpu_used_ns() - s->cpu_before_ns);
+		rc_finish = trace_facts_end(rec, cpu_ns);
 	if (!rc_finish)
 		rc_finish = trace_writer_finish(rec->writer, &rec->err);
 	return rc ? rc : rc_finish;
