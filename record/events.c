@@ -24,22 +24,27 @@
 
 #define COPIED_SAMPLE_TYPE (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
+/* Takes back the newest thing asked for that an older kernel refuses; false: nothing is left. */
+static bool attr_older(struct perf_event_attr *attr)
+{
+	if (attr->read_format & PERF_FORMAT_LOST) /* Linux 6.0 */
+		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+	else if (attr->build_id) /* Linux 5.12 */
+		attr->build_id = 0;
+	else if (attr->ksymbol) /* Linux 5.1 */
+		attr->ksymbol = 0;
+	else
+		return false;
+	return true;
+}
+
 int event_open(struct perf_event_attr *attr, int32_t tid, int cpu)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
-	if (fd < 0 && errno == EINVAL && (attr->read_format & PERF_FORMAT_LOST)) {
-		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST; /* before Linux 6.0 */
+	do
 		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	}
-	if (fd < 0 && errno == EINVAL && attr->build_id) {
-		attr->build_id = 0; /* before Linux 5.12 */
-		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	}
-	if (fd < 0 && errno == EINVAL && attr->ksymbol) {
-		attr->ksymbol = 0; /* before Linux 5.1 */
-		fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	}
+	while (fd < 0 && errno == EINVAL && attr_older(attr));
 	return fd < 0 ? -errno : fd;
 }
 
