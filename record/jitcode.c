@@ -18,15 +18,22 @@
 /* Processes of which something is held open at most: two descriptors each, and one of a dump. */
 enum { PLACES_MAX = 256, DUMPS_MAX = 128 };
 
+static void dump_close(struct jitcode *jit, struct jitcode_process *process)
+{
+	if (!process->dump)
+		return;
+	jit->late += dwell_jitdump_late(process->dump);
+	dwell_jitdump_free(process->dump);
+	process->dump = NULL;
+	jit->dumps--;
+}
+
 static void process_release(struct jitcode *jit, struct jitcode_process *process)
 {
 	if (process->placed)
 		dwell_perfmap_place_release(&process->place);
-	if (process->dump) {
-		jit->late += dwell_jitdump_late(process->dump);
-		dwell_jitdump_free(process->dump);
-		jit->dumps--;
-	}
+	jit->placed -= process->placed;
+	dump_close(jit, process);
 	dwell_idmap_remove(&jit->by_pid, (uint32_t)process->pid);
 	*process = (struct jitcode_process){ 0 };
 }
@@ -72,20 +79,18 @@ int jitcode_frame(struct jitcode *jit, int32_t pid, uint32_t frame)
 {
 	const struct dwell_frame *entry = dwell_stacks_frame(jit->stacks, frame);
 	const struct dwell_file *file = dwell_stacks_file(jit->stacks, entry->file);
-	struct jitcode_process *process = process_find(jit, pid);
+	struct jitcode_process *process = process_need(jit, pid);
 
-	if (dwell_array_grow(&jit->frames))
+	if (!process || dwell_array_grow(&jit->frames))
 		return -ENOMEM;
 	jit->frames.data[jit->frames.count++] =
 		(struct jitcode_frame){ frame, pid, (uint32_t)file->inode_generation,
 					entry->offset };
-	if (process ? process->placed : jit->by_pid.count >= PLACES_MAX)
+	if (process->placed || jit->placed == PLACES_MAX)
 		return 0;
-	process = process_need(jit, pid);
-	if (!process)
-		return -ENOMEM;
 	dwell_perfmap_place_find(pid, jit->since_ns, &process->place);
 	process->placed = true;
+	jit->placed++;
 	return 0;
 }
 
@@ -110,11 +115,7 @@ int jitcode_dump(struct jitcode *jit, int32_t pid, int fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	if (process->dump) { /* mapped again, or the one of an earlier program */
-		dwell_jitdump_free(process->dump);
-		process->dump = NULL;
-		jit->dumps--;
-	}
+	dump_close(jit, process); /* mapped again, or the one of an earlier program */
 	if (dwell_jitdump_new(fd, &process->dump))
 		return -ENOMEM;
 	jit->dumps++;
@@ -129,9 +130,7 @@ static int dump_more(struct jitcode *jit, struct jitcode_process *process)
 	jit->dump_bytes = DUMP_BYTES_MAX - left;
 	if (rc == -EINVAL || rc == -EOPNOTSUPP) {
 		jit->dumps_unread++;
-		dwell_jitdump_free(process->dump);
-		process->dump = NULL;
-		jit->dumps--;
+		dump_close(jit, process);
 		rc = 0;
 	}
 	return rc;
@@ -191,13 +190,14 @@ void jitcode_born(struct jitcode *jit, int32_t pid)
 {
 	struct jitcode_process *process = process_find(jit, pid);
 
+	if (!process)
+		return;
 	for (uint32_t i = 0; i < jit->frames.count;)
 		if (jit->frames.data[i].pid == pid)
 			frame_drop(jit, i);
 		else
 			i++;
-	if (process)
-		process_release(jit, process);
+	process_release(jit, process);
 }
 
 static int frame_name(struct jitcode *jit, uint32_t frame, const char *name)
@@ -289,33 +289,32 @@ static int names_by_map(struct jitcode *jit, const struct dwell_perfmap_place *p
 	return rc == -ENOMEM ? rc : 0;
 }
 
-static int process_name(struct jitcode *jit, int32_t pid)
+/* Also of one that was not placed, since too many were: its files may still be there. */
+static int process_name(struct jitcode *jit, struct jitcode_process *process)
 {
-	struct jitcode_process *process = process_find(jit, pid), none = { 0 };
 	struct naming naming;
-	int rc = 0;
+	int rc = process->dump ? dump_more(jit, process) : 0;
 
-	if (process && process->dump)
-		rc = dump_more(jit, process);
 	if (!rc)
-		rc = frames_gather(jit, pid, process ? process->dump : NULL, &naming);
-	if (!rc && naming.count && !(process && process->placed)) {
-		dwell_perfmap_place_find(pid, jit->since_ns, &none.place);
-		rc = names_by_map(jit, &none.place, &naming);
-		dwell_perfmap_place_release(&none.place);
-	} else if (!rc) {
-		rc = names_by_map(jit, process ? &process->place : &none.place, &naming);
+		rc = frames_gather(jit, process->pid, process->dump, &naming);
+	if (!rc && naming.count && !process->placed) {
+		dwell_perfmap_place_find(process->pid, jit->since_ns, &process->place);
+		process->placed = true;
+		jit->placed++;
 	}
-	if (process)
+	if (!rc)
+		rc = names_by_map(jit, &process->place, &naming);
+	if (!rc)
 		process_release(jit, process);
 	return rc;
 }
 
 int jitcode_name(struct jitcode *jit, int32_t pid)
 {
-	int rc = pid < 0 ? 0 : process_name(jit, pid);
+	struct jitcode_process *process = pid < 0 ? NULL : process_find(jit, pid);
+	int rc = process ? process_name(jit, process) : 0;
 
 	while (!rc && pid < 0 && jit->frames.count)
-		rc = process_name(jit, jit->frames.data[0].pid);
+		rc = process_name(jit, process_find(jit, jit->frames.data[0].pid));
 	return rc;
 }

@@ -37,7 +37,7 @@ struct jitcode {
 	DWELL_ARRAY(struct jitcode_frame) frames; /* without a name yet */
 	DWELL_ARRAY(struct jitcode_process) processes;
 	struct dwell_idmap by_pid; /* pid -> index + 1 */
-	uint32_t dumps;		   /* processes with one */
+	uint32_t dumps, placed;	   /* processes with a dump, with a place */
 	uint64_t map_bytes;	   /* read of perf-PID.map files, */
 	uint64_t dump_bytes;	   /* ... and of jit-PID.dump files */
 	uint64_t maps_unread;	   /* files that were too large for what is left */
