@@ -135,7 +135,8 @@ static void entry_load(struct dwell_unwinder *unwinder, int32_t pid,
 	struct image image = { .fd = -1 };
 	struct stat st;
 
-	entry->tries++;
+	/* Of a recording all processes' files are looked for in the same places. */
+	entry->tries = unwinder->open ? entry->tries + 1 : TRIES_MAX;
 	entry->tried = pid;
 	if ((file->kind != DWELL_FILE_ELF && file->kind != DWELL_FILE_VDSO) ||
 	    !mapped_open(unwinder, pid, map, file, &image))
