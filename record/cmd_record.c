@@ -351,18 +351,18 @@ static void stacks_choose(struct record_command *command)
 {
 	struct record_config *config = &command->config;
 	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t ring_bytes = ring_bytes_choose(config->ring_bytes, RING_MAX_BYTES_COPIES, cpus,
-						SIDE_RING_MIN_BYTES);
 	char why[FRAMEPOINTERS_WHY_BYTES] = "programs keep frame pointers";
 	char line[FRAMEPOINTERS_WHY_BYTES + 64];
 
 	if (!config->stacks_auto)
 		return;
-	if (!DWELL_UNWIND_REGS_MASK || ring_bytes < RING_MIN_BYTES_COPIES) {
-		snprintf(why, sizeof(why), "%s",
-			 DWELL_UNWIND_REGS_MASK ? "buffers may not be large enough for copies"
-						: "this machine's are not unwound");
+	if (!DWELL_UNWIND_REGS_MASK) {
 		config->stack_bytes = 0;
+		snprintf(why, sizeof(why), "this machine's are not unwound");
+	} else if (ring_bytes_choose(config->ring_bytes, RING_MAX_BYTES_COPIES, cpus,
+				     SIDE_RING_MIN_BYTES) < RING_MIN_BYTES_COPIES) {
+		config->stack_bytes = 0;
+		snprintf(why, sizeof(why), "buffers may not be large enough for copies");
 	} else if (framepointers_kept(config, why)) {
 		config->stack_bytes = 0;
 	}
