@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "lib/array.h"
 #include "lib/idmap.h"
@@ -163,14 +162,11 @@ static int unwinder_new(struct chains *chains, const struct dwell_addrspaces *sp
 {
 	struct dwell_symbols_options options = { 0 };
 	struct utsname host;
+	int rc = dwell_symbols_here(&host, &options);
 
-	if (uname(&host))
-		return -errno;
-	options.host_name = host.nodename;
-	options.kernel_release = host.release;
-	options.machine = host.machine;
-	return dwell_unwinder_new(chains->strings, chains->stacks, spaces, &options, mapped_open,
-				  chains, &chains->unwinder);
+	return rc ? rc
+		  : dwell_unwinder_new(chains->strings, chains->stacks, spaces, &options,
+				       mapped_open, chains, &chains->unwinder);
 }
 
 int chains_new(struct dwell_strings *strings, struct dwell_stacks *stacks,

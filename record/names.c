@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "lib/io.h"
 #include "parse/elf/symbols.h"
@@ -91,11 +90,8 @@ int names_store(struct recording *rec)
 	uint32_t count = 0;
 	int rc;
 
-	if (uname(&host))
+	if (dwell_symbols_here(&host, &options))
 		return 0;
-	options.host_name = host.nodename;
-	options.kernel_release = host.release;
-	options.machine = host.machine;
 	rc = entries_sort(rec->stacks, &entries, &count);
 	if (!rc)
 		symbols = dwell_symbols_new(rec->strings, rec->stacks, &options);

@@ -47,6 +47,16 @@ struct dwell_symbols {
 	struct dwell_idmap perfmap_of;		      /* pid -> index + 1 */
 };
 
+int dwell_symbols_here(struct utsname *host, struct dwell_symbols_options *options)
+{
+	if (uname(host))
+		return -errno;
+	options->host_name = host->nodename;
+	options->kernel_release = host->release;
+	options->machine = host->machine;
+	return 0;
+}
+
 struct dwell_symbols *dwell_symbols_new(struct dwell_strings *strings,
 					const struct dwell_stacks *stacks,
 					const struct dwell_symbols_options *options)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/utsname.h>
 
 #include "lib/strings.h"
 #include "parse/stack.h"
@@ -103,6 +104,10 @@ struct dwell_symbols_options {
 	int (*open)(void *user, const struct dwell_file *file);
 	void *user;
 };
+
+/* The machine that a recording is made on: sets what the recording would tell of it. Strings are
+ * host's. 0 or -errno. */
+int dwell_symbols_here(struct utsname *host, struct dwell_symbols_options *options);
 
 /* Tables are borrowed and may grow meanwhile. NULL when out of memory. */
 struct dwell_symbols *dwell_symbols_new(struct dwell_strings *strings,
