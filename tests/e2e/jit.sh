@@ -50,6 +50,13 @@ else
 	claim "a map in a container: exit status 0 (got $status)" [ "$status" = 0 ]
 	dwell fold --on inner.data
 	spun 'a map in a container' 'mapped_code_[j]'
+	# The map is written last, and with its process the container is gone.
+	dwell record -q -F 999 -o inner.data -- "$UNSHARE" -pfm --mount-proc \
+		sh -c 'mount -t tmpfs none /mnt && cp "$0" /mnt/jit && mount -t tmpfs none /tmp &&
+			exec /mnt/jit map' "$WORKLOADS/jit"
+	claim "a map of a whole container: exit status 0 (got $status)" [ "$status" = 0 ]
+	dwell fold --on inner.data
+	spun 'a map of a whole container' 'mapped_code_[j]'
 fi
 
 # A perf.data does not hold such names: its map is found beside it, or where one says.
